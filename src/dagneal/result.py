@@ -830,6 +830,8 @@ def _restore_hardware(plain: Mapping[str, Any]) -> Hardware:
         access_seconds=take_number(plain, "access_seconds"),
         chains=take_count(plain, "chains"),
         broken=take_count(plain, "broken"),
+        embedding_seconds=take_number(plain, "embedding_seconds") if "embedding_seconds" in plain else 0.0,
+        settings=take_mapping(plain, "settings") if "settings" in plain else {},
         log=tuple(_restore_call(call) for call in plain.get("log", [])),  # earlier files lack it
     )
 
@@ -846,4 +848,5 @@ def _restore_call(plain: Mapping[str, Any]) -> CallSummary:
         chain_break_fraction=take_number(plain, "chain_break_fraction"),
         largest_chain_break_fraction=take_number(plain, "largest_chain_break_fraction"),
         timing={name: take_number(timing, name) for name in timing},
+        parameters=take_mapping(plain, "parameters") if "parameters" in plain else {},
     )

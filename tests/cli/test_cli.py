@@ -353,6 +353,7 @@ BAD = [
     ("learn good.csv --sampler sub/mine.py:Flip", "'mine:Flip', and run the command in the folder of mine.py"),
     ("learn good.csv --sampler builtins:dict", "is not a dimod.Sampler"),
     ("learn good.csv --solver sa --set num_swepes=7", "does not accept the parameter 'num_swepes'; it accepts"),
+    ("learn good.csv --precision single", "unrecognized arguments: --precision single; write --set encoding=paper,single"),
     ("learn good.csv --solver sa --set num_sweeps", "write NAME=VALUE"),
     ("learn good.csv --solver sa --set num_sweeps=many", "num_sweeps is 'many'; give a whole number"),
     ("learn good.csv --solver sa --seed -5", "seed is -5"),

@@ -519,6 +519,10 @@ def test_reproduce_on_the_command_line(tmp_path, monkeypatch, capsys):
     capsys.readouterr()
     assert main(["reproduce", "--report", "-o", "nothing"]) == 2
     assert "nothing has no stored runs" in capsys.readouterr().err
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / "records.jsonl").touch()
+    assert main(["reproduce", "priors", "--report", "-o", str(tmp_path / "empty")]) == 2
+    assert "empty has no stored runs" in capsys.readouterr().err
     assert main(["reproduce", "table-99"]) == 2
     assert main(["reproduce", "networks", "--jobs", "0"]) == 2
     assert "jobs is 0" in capsys.readouterr().err

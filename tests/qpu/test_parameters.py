@@ -89,6 +89,8 @@ def test_settings_of_the_command_line_reach_the_solver(monkeypatch, tmp_path, ca
     assert "qpu does not accept the parameter 'aneal_schedule'; its settings are chain_strength, " in message
     assert "; the parameters of its calls are anneal_offsets, " in message
     assert "did you mean 'anneal_schedule'?" in message
+    assert main(["learn", "lc.csv", "--solver", "qpu-emulated", "--set", "precision=single"]) == 2
+    assert "write --set encoding=paper,single" in capsys.readouterr().err
     assert main(["learn", "lc.csv", "--solver", "qpu-emulated", "--set", "modl=spin-vectors"]) == 2
     message = capsys.readouterr().err
     names = ("model", "system", "embeddings", "embedding", "broken", "chain_strength", "spin_reversal", "direct", "noise")

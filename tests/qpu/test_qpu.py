@@ -51,7 +51,7 @@ def test_calls_without_a_seed_differ_but_repeated_runs_agree(embeddings):
 
 
 @pytest.mark.slow
-def test_the_result_contains_the_usage_of_the_chip(embeddings):
+def test_the_result_contains_the_usage_of_the_chip(tmp_path, embeddings):
     truth = dn.load("lung-cancer")
     sampler = emulated("Advantage2_system4", cache=embeddings)
     sampler.sample(dimod.BinaryQuadraticModel({0: 1.0}, {}, 0.0, "SPIN"))  # a call outside the run
@@ -62,6 +62,31 @@ def test_the_result_contains_the_usage_of_the_chip(embeddings):
     timing = chips.SYSTEMS["Advantage2_system4"].timing
     assert used["access_seconds"] > used["calls"] * timing.access_time(9, 20) / 1e6
     assert 0 <= used["chain_break_fraction"] < 1
+    assert used["settings"] == {
+        "chain_strength": 1.414,
+        "spin_reversal": True,
+        "embeddings": 1,
+        "own_embedding": False,
+        "model": repr(dn.qpu.Thermal()),
+    }
+    assert used["log"][0]["parameters"]["answer_mode"] == "raw"
+    result.save(tmp_path / "result.json")
+    assert dn.load_result(tmp_path / "result.json").hardware == result.hardware
+
+
+def test_single_qubits_are_no_chains(embeddings):
+    """A triangle needs no chain on this chip, and a large clique needs chains."""
+    sampler = emulated("Advantage2_system4", cache=embeddings)
+    for size in (3, 12):
+        bqm = dimod.BinaryQuadraticModel({}, dict.fromkeys(combinations(range(size), 2), 1.0), 0.0, "SPIN")
+        _, copies = sampler._embed(bqm, list(bqm.variables), {}, 1)
+        lengths = np.bincount(copies[0].owner)
+        before = sampler.usage()
+        sampler.sample(bqm, num_reads=5)
+        used = sampler.usage() - before
+        assert used.chains == 5 * (lengths > 1).sum()
+        assert used.broken <= used.chains
+        assert (used.chains > 0) == (size == 12)
 
 
 @pytest.mark.slow

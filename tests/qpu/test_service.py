@@ -376,7 +376,7 @@ def test_an_expired_token_ends_the_run_and_a_new_token_continues_it(service, exp
     assert "D-Wave refused the call (SolverAuthenticationError)" in error_line(capsys.readouterr().err)
     service.policy, service.token = None, TOKEN[::-1]
     assert resume() == 2
-    assert "D-Wave does not accept the token" in error_line(capsys.readouterr().err)
+    assert "D-Wave does not accept the token in DWAVE_API_TOKEN" in error_line(capsys.readouterr().err)
     monkeypatch.setenv("DWAVE_API_TOKEN", TOKEN[::-1])
     assert resume() == 0
     assert read_edges() == edges

@@ -389,6 +389,17 @@ def test_connect_passes_profile_and_solver_to_the_cloud(monkeypatch):
     assert requests == [("mine", s) for s in (topology, "Advantage_system4.1", {"num_qubits__gt": 5000}, None)]
 
 
+def test_the_error_says_that_the_token_is_missing(monkeypatch, tmp_path):
+    from dagneal.qpu.sampler import connect
+
+    for name in [name for name in os.environ if name.startswith("DWAVE")]:
+        monkeypatch.delenv(name)
+    (tmp_path / "dwave.conf").write_text("[defaults]\nsolver = x\n")
+    monkeypatch.setenv("DWAVE_CONFIG_FILE", str(tmp_path / "dwave.conf"))
+    with pytest.raises(dn.InputError, match="needs an API token; set DWAVE_API_TOKEN, or run `dwave setup`"):
+        connect()
+
+
 def test_the_error_names_an_unknown_profile(monkeypatch, tmp_path):
     from dagneal.qpu.sampler import connect
 

@@ -24,6 +24,9 @@ COMMANDS = (
 )
 _EXCLUDED = ("help", "config")  # not part of a configuration
 
+# Settings of the solver that readers expect as options of their own.
+_WRITTEN_AS = {"--precision": "--set encoding=paper,single", "--encoding": "--set encoding=paper"}
+
 
 def load_command(name: str) -> Any:
     """Import and return the module of a command.
@@ -98,6 +101,8 @@ def _report_unknown(command: str, unknown: Sequence[str], top: Parser) -> NoRetu
     options = [text for action in _actions(command, top) for text in action.option_strings]
     first = unknown[0].partition("=")[0]
     close = hint(first, options) if first.startswith("-") else ""
+    if first in _WRITTEN_AS and "--set" in options:
+        close = f"; write {_WRITTEN_AS[first]}"
     _subparser(command, top).error(f"unrecognized arguments: {' '.join(unknown)}{close}")
 
 

@@ -46,8 +46,8 @@ def add_options(command: Parser) -> None:
     add_reading_options(command)
     add_knowledge_options(command)
     words = (
-        "penalties: tight (default), gap or paper; optionally add complete or chordal, and pruned or unpruned, "
-        "such as gap,unpruned"
+        "penalties: tight (default), gap or paper; optionally add complete or chordal, pruned or unpruned, and double or "
+        "single (precision), such as paper,single"
     )
     command.add_argument("--encoding", default="tight", metavar="WORDS", help=words)
     command.add_argument("--compare", action="store_true", help="print the sizes of all encodings; write no file")

@@ -95,7 +95,7 @@ def run(options: argparse.Namespace) -> None:
     if not figures.can_draw():
         show.note(figures.NO_FIGURES)
     check_installed()
-    if options.report and not (folder / "records.jsonl").exists():
+    if options.report and not _has_runs(folder / "records.jsonl"):
         raise InputError(f"{folder} has no stored runs; run an item first, or give another folder with -o")
     annealers = Annealers()
     if options.qpu and not options.report:
@@ -107,6 +107,14 @@ def run(options: argparse.Namespace) -> None:
     with nullcontext() if options.report else open_journal(options) as journal:
         parts = _reproduce(options, items, setting, replace(annealers, journal=journal), journal)
     _show_verdicts(parts, folder, options)
+
+
+def _has_runs(path: Path) -> bool:
+    """Return whether a file of records exists and is not empty."""
+    try:
+        return path.stat().st_size > 0
+    except OSError:
+        return False
 
 
 def folder_of(options: argparse.Namespace) -> Path:
@@ -150,6 +158,9 @@ def _reproduce(
         requested = {item.name for item in items}
         complete = [i for i in evaluation.ITEMS if i.name in requested or all(c in records for c in i.cases(setting))]
         parts = write_report(complete, records, setting, folder) if len(records) else []
+        done = sum(case in records for case in cases)
+        if done < len(cases) and not options.report:
+            show.note(f"{done:,} of {len(cases):,} runs are stored in {folder}; the same command continues")
     return parts
 
 

@@ -21,7 +21,7 @@ from dagneal.strategies.names import STRATEGIES, check_name, load_sampler, make_
 SOLVERS_HELP = """\
 solvers: auto (anytime search, then a proof), exact (about 80 variables), order (about 130), exhaustive (up to 5)
   samplers: sa, sqa, tabu, tree, greedy, random; if dagneal[qpu] is installed: qpu, qpu-emulated, leap-hybrid
-settings: effort=max (auto: use all the time), direct=true (no subproblems), encoding=paper, repair=false (raw reads),
+settings: effort=max (auto: use all the time), direct=true (no subproblems), encoding=paper,single, repair=false,
   subproblems=cover:2, acyclic=true, and parameters of the sampler, such as num_sweeps=5000
   qpu: system, profile, embedding=FILE, chain_strength, all parameters of the solver; qpu-emulated: also model, broken
 """
@@ -139,9 +139,14 @@ def _check_parameters(sampler: Any, parameters: Mapping[str, Any], solver: str, 
     for name in parameters:
         if connection and name not in calls:
             known = [*connection, *others]
+            advice = hint(name, [*known, *calls])
+            if name == "precision":
+                advice = "; the precision is a part of the encoding: write --set encoding=paper,single"
+            elif name == "fast_anneal":
+                advice = "; fast anneal needs a chip that has it, so try --solver qpu"
             raise InputError(
                 f"{solver} does not accept the parameter {name!r}; its settings are {', '.join(known)}; "
-                f"the parameters of its calls are {', '.join(calls)}{hint(name, [*known, *calls])}"
+                f"the parameters of its calls are {', '.join(calls)}{advice}"
             )
 
 

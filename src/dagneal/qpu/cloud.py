@@ -6,8 +6,8 @@ before connecting, only to remove it from log records and error messages.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Thread
 from typing import Any
@@ -129,6 +129,7 @@ def _connect(connect: Callable[[], Any], wanted: str, profile: str | None) -> An
 
     The errors never quote the D-Wave configuration, because the configuration contains the API token.
     """
+    from dwave.cloud.api.exceptions import RequestError
     from dwave.cloud.exceptions import (
         ConfigFileError,
         SolverAuthenticationError,
@@ -137,10 +138,14 @@ def _connect(connect: Callable[[], Any], wanted: str, profile: str | None) -> An
         SolverOfflineError,
     )
 
-    _hide_token(profile)
+    token = _hide_token(profile)
+    if token is None:
+        raise InputError(f"D-Wave's service needs an API token; set DWAVE_API_TOKEN, or {_SETUP}")
     try:
         return connect()
     except SolverAuthenticationError:
+        if os.environ.get("DWAVE_API_TOKEN") == token:
+            raise InputError("D-Wave does not accept the token in DWAVE_API_TOKEN; set or unset this variable") from None
         raise InputError(f"D-Wave does not accept the token in your configuration; {_SETUP}") from None
     except SolverNotFoundError:
         raise InputError(f"no {wanted} is online for your account; list your solvers with `dwave solvers`") from None
@@ -151,12 +156,18 @@ def _connect(connect: Callable[[], Any], wanted: str, profile: str | None) -> An
     except (ConfigFileError, SolverError, ValueError) as error:
         profile_text = "" if profile is None else f" with the profile {profile!r}"
         raise InputError(f"no usable D-Wave configuration{profile_text} ({type(error).__name__}); {_SETUP}") from None
+    except RequestError as error:
+        raise InputError(f"D-Wave's service reports an error ({type(error).__name__}); try again later") from None
     except OSError as error:  # includes the exceptions of requests
         raise InputError(f"cannot reach D-Wave ({type(error).__name__}); check the network, then {_SETUP}") from None
 
 
-def _hide_token(profile: str | None) -> None:
-    """Make sure that the API token never appears in log records or error messages."""
+def _hide_token(profile: str | None) -> str | None:
+    """Make sure that the API token never appears in log records or error messages, and return it.
+
+    Returns:
+        The token, "" if the configuration cannot be read, and None if there is no token.
+    """
     from http.client import HTTPConnection
 
     from dwave.cloud.config import load_config
@@ -166,8 +177,12 @@ def _hide_token(profile: str | None) -> None:
             f"http.client.HTTPConnection.debuglevel is {HTTPConnection.debuglevel}, which prints your API token; set it to 0"
         )
     redact_logs()
-    with suppress(Exception):  # errors in the configuration are reported later, by the connection
-        add_secret(load_config(profile=profile).get("token"))
+    try:
+        token: str | None = load_config(profile=profile).get("token")
+    except Exception:
+        return ""
+    add_secret(token)
+    return token
 
 
 def hybrid(profile: str | None = None) -> dimod.Sampler:

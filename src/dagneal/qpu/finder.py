@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from time import perf_counter
 
 import networkx as nx
 
@@ -22,6 +23,7 @@ class EmbeddingFinder:
         shape: size parameters of the chip's graph, such as `(16,)`.
         cache: cache of embeddings on disk.
         notes: list to which messages about problems with stored embeddings are added.
+        seconds: list to which the duration of each search is added.
     """
 
     name: str
@@ -30,6 +32,7 @@ class EmbeddingFinder:
     shape: tuple[int, ...]
     cache: EmbeddingCache
     notes: list[str] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
 
     def find(self, source: nx.Graph, kind: str = "one", seed: int = 0) -> list[Chains]:
         """Return one embedding of a QUBO, or as many disjoint embeddings as fit on the chip.
@@ -48,7 +51,9 @@ class EmbeddingFinder:
             path = self.cache.path(self.name, kind, source)
             self.notes.append(f"{path}: {reason or 'the file is damaged'}; searched for a new embedding")
         check_fits(source, self.graph)
+        started = perf_counter()
         copies = self._search(source, kind, seed)
+        self.seconds.append(perf_counter() - started)
         try:
             self.cache.put(self.name, kind, source, copies)
         except (InputError, OSError) as error:  # not fatal: the next run will search again

@@ -40,6 +40,11 @@ class Copy:
     share: Floats
     links: Ints
 
+    @property
+    def long_chains(self) -> int:
+        """Number of chains of two or more qubits."""
+        return int((np.diff(np.append(self.starts, len(self.qubits))) > 1).sum())
+
     @classmethod
     def of(cls, chains: Chains, rows: Ints, columns: Ints, target: nx.Graph) -> Copy:
         """Convert an embedding to arrays.

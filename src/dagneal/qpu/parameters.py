@@ -22,7 +22,7 @@ _CHOICES = {"answer_mode": ("raw", "histogram"), "chain_break_method": CHAIN_BRE
 _INTERNAL = ("interrupt_function",)  # parameters of local samplers that only this package uses
 _FLAGS = ("fast_anneal", "reinitialize_state", "flux_drift_compensation", "reduce_intersample_correlation", "auto_scale")
 _TIMES = ("programming_thermalization", "readout_thermalization")
-_PER_QUBIT = ("anneal_offsets", "flux_biases")
+PER_QUBIT = ("anneal_offsets", "flux_biases")
 WHOLE = {"num_reads": 1, "max_answers": 1, "seed": 0}  # parameters that are whole numbers, with the smallest number
 _NOT_FAST = ("initial_state", "reinitialize_state", "h_gain_schedule")  # cannot be combined with fast_anneal
 _REVERSE = "[[0, 1], [10, 0.45], [90, 0.45], [100, 1]]"
@@ -153,7 +153,7 @@ def check_call(properties: Mapping[str, Any], parameters: Mapping[str, Any]) -> 
 def _check_lists(given: Mapping[str, Any], properties: Mapping[str, Any]) -> None:
     """Raise an error if a parameter with a value for each qubit is not a list of the right length, or has a wrong value."""
     qubits = properties.get("num_qubits")
-    for name in _PER_QUBIT:
+    for name in PER_QUBIT:
         if name not in given:
             continue
         values = given[name]

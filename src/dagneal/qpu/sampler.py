@@ -24,7 +24,7 @@ from dagneal.qpu.chips import DEFAULT_SYSTEMS, check_installed
 from dagneal.qpu.embedding import EmbeddingCache, embedding_error, graph_name, qubo_graph
 from dagneal.qpu.finder import EmbeddingFinder
 from dagneal.qpu.pack import CHAIN_STRENGTH, Copy, Ising, PhysicalProblem, Ranges, ancilla_interactions, pack, remove_ancilla
-from dagneal.qpu.parameters import WHOLE, accepted_parameters, check_call, check_names, is_fast, plain_parameters
+from dagneal.qpu.parameters import PER_QUBIT, WHOLE, accepted_parameters, check_call, check_names, is_fast, plain_parameters
 from dagneal.qpu.submission import RetryPolicy, Submitter, split_reads
 from dagneal.qpu.tiled_subproblems import TiledSubproblems
 from dagneal.qubo.encode import Encoding
@@ -36,6 +36,7 @@ LABEL = "dagneal"  # default label of problems in D-Wave's dashboard
 ANCILLA = "ancilla"  # label of the ancilla in an embedding of the user
 _FLUX_BIASES = (-0.005, 0.005)  # range of flux biases that hold an ancilla at one value, as in Ocean
 _UNUSED = 3  # initial state of a qubit that is not in use
+_UNRECORDED = ("initial_state", "seed", "label", "num_reads")  # seeds follow from that of the run
 _EMBEDDING = "give a dict from each variable of the model to a list of qubits"
 SCAN = (0.7, 1.0, CHAIN_STRENGTH, 2.0, 3.0)  # prefactors that chain_strength="scan" tries
 
@@ -48,7 +49,7 @@ class Usage:
         calls: number of calls that this run sent and that were answered.
         fetched: number of answers that this run fetched by id, because an earlier run had already paid for them.
         microseconds: QPU access time of the calls that this run sent. D-Wave charges for this time.
-        chains: number of chains, summed over all reads.
+        chains: number of chains of two or more qubits, summed over all reads.
         broken: number of broken chains, summed over all reads.
         log: the calls, in the order of the answers.
     """
@@ -265,7 +266,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         # Ids of local samplers are random, so they would make equal results unequal.
         kept = ("timing",) if self.backend.emulated else ("timing", "problem_id", "parts")
         info = {key: answer.info[key] for key in kept if key in answer.info}
-        self._record(answer, physical, broken, strength)
+        self._record(answer, physical, broken, strength, call)
         qubits = sum(len(copy.qubits) for copy in physical.copies)
         means = broken.mean(axis=1).tolist()
         return spins, broken, info | {"chain_break_fraction": means, "qubits": qubits, "emulated": self.backend.emulated}
@@ -291,13 +292,15 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         held = {qubit: size * value for qubit, value in physical.qubit_values(ones).items() if value}
         return self._per_qubit(held, given or [0.0] * self._qubits)
 
-    def _record(self, answer: dimod.SampleSet, physical: PhysicalProblem, broken: Floats, strength: float) -> None:
+    def _record(
+        self, answer: dimod.SampleSet, physical: PhysicalProblem, broken: Floats, strength: float, call: Mapping[str, Any]
+    ) -> None:
         """Add a call to the statistics."""
         parts = answer.info.get("parts", [answer.info])
         sent = [part for part in parts if part["sent_now"]]
         timing = {name: float(time) for name, time in answer.info.get("timing", {}).items()}
         means = broken.mean(axis=1)
-        call = CallSummary(
+        summary = CallSummary(
             problem_ids=() if self.backend.emulated else tuple(str(part["problem_id"]) for part in parts),
             fetched=len(parts) - len(sent),
             problems=len(broken),
@@ -307,15 +310,16 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
             chain_break_fraction=round(float(means.mean()), 6),
             largest_chain_break_fraction=round(float(means.max()), 6),
             timing=timing,
+            parameters={name: value for name, value in call.items() if name not in (*PER_QUBIT, *_UNRECORDED)},
         )
         chains = physical.signs.shape[1]  # chains of one problem
         with self._lock:
             self.used.calls += len(sent)
             self.used.fetched += len(parts) - len(sent)
             self.used.microseconds += sum(float(part.get("timing", {}).get("qpu_access_time", 0.0)) for part in sent)
-            self.used.chains += broken.size * chains
+            self.used.chains += broken.shape[1] * sum(copy.long_chains for copy in physical.copies)
             self.used.broken += round(float(broken.sum()) * chains)
-            self.used.log.append(call)
+            self.used.log.append(summary)
 
     def _draw_seed(self, problems: Ising) -> int:
         """Return a seed for a call to which the caller gave no seed.
@@ -447,8 +451,21 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
             used.microseconds / 1e6,
             used.chains,
             used.broken,
+            sum(self.finder.seconds),
+            self._settings,
             tuple(used.log),
         )
+
+    @property
+    def _settings(self) -> dict[str, Any]:
+        """The settings that affect the reads, as plain values."""
+        settings = {
+            "chain_strength": self.chain_strength,
+            "spin_reversal": self.spin_reversal,
+            "embeddings": self.embeddings,
+            "own_embedding": self.embedding is not None,
+        }
+        return settings | ({"model": self.properties["emulator"]} if "emulator" in self.properties else {})
 
     def cancel(self) -> None:
         """Cancel all calls that have no answer yet. Functions that wait for an answer raise `CancelledError`."""

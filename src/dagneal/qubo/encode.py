@@ -77,7 +77,8 @@ class Encoding:
         if self.penalties == "paper" and self.order != "complete":
             raise InputError(
                 "the paper's penalties are too small for chordal order variables; "
-                "use 'complete' instead of 'chordal', or 'tight' instead of 'paper'"
+                "use 'complete' instead of 'chordal', or 'tight' instead of 'paper'; the text 'paper,single' is the paper's "
+                "encoding in single precision"
             )
         if not isinstance(self.scale, int | float) or not 0 < self.scale < inf:
             raise InputError(f"scale is {self.scale!r}; give a finite number above 0")

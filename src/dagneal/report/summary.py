@@ -95,7 +95,9 @@ def summary_lines(
     if solution.hardware is not None:
         lines.append(hardware_line(solution.hardware))
     times = ", ".join(f"{_STAGES.get(stage, stage)} {value:.2f} s" for stage, value in solution.seconds.items())
-    lines.append(f"solver: {solution.solver}; time: {times}")
+    searched = solution.hardware.embedding_seconds if solution.hardware is not None else 0.0
+    embedding = f" (searches for embeddings {searched:.2f} s of these)" if searched >= 0.01 else ""
+    lines.append(f"solver: {solution.solver}; time: {times}{embedding}")
     if comparison is not None:
         lines.append(f"compared with {truth}: {comparison_line(comparison)}")
     return lines
@@ -378,9 +380,8 @@ def hardware_line(hardware: Hardware) -> str:
     cost = f"{hardware.access_seconds:.3f} s of access time"
     charge = f"emulated; the real chip would charge {cost}" if hardware.emulated else f"charged {cost}"
     fetched = f", {plural(hardware.fetched, 'answer')} fetched from an earlier run" if hardware.fetched else ""
-    return (
-        f"{hardware.system}: {plural(hardware.calls, 'call')}, {charge}{fetched}; "
-        f"{hardware.chain_break_fraction:.1%} of chains broken"
+    return f"{hardware.system}: {plural(hardware.calls, 'call')}, {charge}{fetched}; " + (
+        f"{hardware.chain_break_fraction:.1%} of chains of several qubits broken" if hardware.chains else "no chains"
     )
 
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Hashable, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
+from inspect import signature
 from numbers import Integral
 from threading import RLock
 from time import perf_counter
@@ -188,6 +189,8 @@ def sample_model(sampler: dimod.Sampler, bqm: dimod.BinaryQuadraticModel, parame
         with _SAMPLER_LOCK if needs_lock(sampler) else nullcontext():
             sampleset = sampler.sample(bqm.relabel_variables(numbers, inplace=False) if numbers else bqm, **parameters)
         sampleset.resolve()
+    except InputError:
+        raise
     except Exception as error:  # samplers raise any type; the original error stays attached as the cause
         given = ", ".join(f"{name}={value!r}" for name, value in parameters.items()) or "no parameters"
         reason = next(iter(redact(str(error)).splitlines()), type(error).__name__)
@@ -261,10 +264,10 @@ def check_parameters(sampler: dimod.Sampler, parameters: dict[str, Any]) -> None
     accepted = parameters_of(sampler)
     for name in parameters:
         if name not in accepted:
-            names = ", ".join(sorted(accepted)) or "none"
-            raise InputError(
-                f"{type(sampler).__name__} does not accept the parameter {name!r}; it accepts {names}{hint(name, accepted)}"
-            )
+            kind, names = type(sampler).__name__, ", ".join(sorted(accepted)) or "none"
+            if name in signature(type(sampler)).parameters:
+                raise InputError(f"{name} is a setting of {kind}, not of its calls; give it where you create the sampler")
+            raise InputError(f"{kind} does not accept the parameter {name!r}; it accepts {names}{hint(name, accepted)}")
 
 
 def summarize(sampling: Sampling, optimum: float | None, seed: int | None) -> ReadSummary:

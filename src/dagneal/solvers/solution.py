@@ -237,9 +237,11 @@ class CallSummary:
         reads: number of reads of each problem.
         qubits: number of qubits in use.
         chain_strength: prefactor of the chain strength.
-        chain_break_fraction: fraction of broken chains, as a mean over the reads and the problems.
+        chain_break_fraction: fraction of broken chains, as a mean over the reads and the problems. Single qubits count as
+            chains, as in Ocean.
         largest_chain_break_fraction: largest fraction of broken chains of a problem, as a mean over its reads.
         timing: times in microseconds, as the service reported them.
+        parameters: parameters of the solver, such as `annealing_time`. Lists with a value for each qubit are left out.
     """
 
     problem_ids: tuple[str, ...]
@@ -251,6 +253,7 @@ class CallSummary:
     chain_break_fraction: float
     largest_chain_break_fraction: float
     timing: Mapping[str, float]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def order(self) -> tuple[float, ...]:
@@ -269,8 +272,11 @@ class Hardware:
         calls: number of calls that were submitted and answered.
         fetched: number of answers to calls of an earlier run. They were fetched by their ids instead of submitted again.
         access_seconds: access time of the quantum annealer, for which the provider charges.
-        chains: number of chains in all reads. A chain is a group of qubits that represents one variable.
+        chains: number of chains of two or more qubits, summed over all reads. A chain is a group of qubits that represents
+            one variable. A single qubit cannot break, so it does not count.
         broken: number of broken chains, whose qubits have different values.
+        embedding_seconds: time of the searches for embeddings, which are part of other stages. Stored embeddings take none.
+        settings: settings of the annealer: the chain strength, spin-reversal transforms, and the model of an emulated chip.
         log: the calls of this run, those with the most problems first.
     """
 
@@ -281,19 +287,21 @@ class Hardware:
     access_seconds: float = 0.0
     chains: int = 0
     broken: int = 0
+    embedding_seconds: float = 0.0
+    settings: Mapping[str, Any] = field(default_factory=dict)
     log: tuple[CallSummary, ...] = ()
 
     @property
     def chain_break_fraction(self) -> float:
-        """The fraction of chains that are broken; 0 without chains."""
+        """The fraction of broken chains among those of two or more qubits; 0 without such chains."""
         return self.broken / self.chains if self.chains else 0.0
 
     def __sub__(self, earlier: Hardware) -> Hardware:
         """Return the use of the quantum annealer since the measurement `earlier`."""
-        names = ("calls", "fetched", "access_seconds", "chains", "broken")
+        names = ("calls", "fetched", "access_seconds", "chains", "broken", "embedding_seconds")
         difference = {name: getattr(self, name) - getattr(earlier, name) for name in names}
         log = sorted(self.log[len(earlier.log) :], key=lambda call: call.order)  # answers arrive in any order
-        return Hardware(self.system, self.emulated, **difference, log=tuple(log))
+        return Hardware(self.system, self.emulated, **difference, settings=self.settings, log=tuple(log))
 
     def summary(self) -> dict[str, Any]:
         """Return the fields and the chain break fraction as plain values."""
