@@ -612,7 +612,9 @@ class Learned(AnnotatedSolution):
                 warnings.warn(text, stacklevel=3)
                 return {}
         with warn_on_failure("fitting probabilities"):
-            return network_dict(self.network)
+            plain = network_dict(self.network)
+            plain.pop("recipe", None)  # the file has it as part of the preparation
+            return plain
         return {}
 
 

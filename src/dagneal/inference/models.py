@@ -91,6 +91,28 @@ def check_variable(network: BayesianNetwork, name: Any) -> int:
     return network.names.index(name)
 
 
+def _find_interval(network: BayesianNetwork, name: str, number: float) -> int | None:
+    """Return the index of the interval that contains a number, or of the state that is this number, if there is one."""
+    states = network.states[name]
+    recipe = None if network.recipe is None else next((e for e in network.recipe.variables if e.name == name), None)
+    if recipe is not None and recipe.cuts:
+        label = recipe.states[int(np.searchsorted(recipe.cuts, number, side="right"))]
+        return states.index(label) if label in states else None
+    if (bins := Bins.from_states(states)) is not None:
+        assert bins.labels is not None
+        return states.index(bins.labels[int(np.searchsorted(bins.at, number, side="right"))])
+    equal = [at for at, label in enumerate(states) if _is_number(label, number)]
+    return equal[0] if len(equal) == 1 else None
+
+
+def _is_number(label: str, number: float) -> bool:
+    """Return whether the name of a state is a number."""
+    try:
+        return float(label) == number
+    except ValueError:
+        return False
+
+
 def find_state(network: BayesianNetwork, name: str, state: Any) -> int:
     """Return the index of a state. Raise an error that lists the states if the variable does not have it.
 
@@ -107,12 +129,11 @@ def find_state(network: BayesianNetwork, name: str, state: Any) -> int:
     folded = [label for label in states if label.casefold() == text.strip().casefold()]
     if len(folded) == 1 and text.strip().lower() in ("true", "false"):  # the spelling of booleans differs between sources
         return states.index(folded[0])
-    if (bins := Bins.from_states(states)) is not None:  # a number lies in one of the intervals
-        try:
-            number = float(state)
-        except (TypeError, ValueError):
-            number = nan
-        if isfinite(number):
-            return int(np.searchsorted(bins.at, number, side="right"))
+    try:
+        number = float(state)
+    except (TypeError, ValueError):
+        number = nan
+    if isfinite(number) and (place := _find_interval(network, name, number)) is not None:
+        return place
     known = first_few([repr(label) for label in states], most=10)
     raise InputError(f"{name!r} has no state {short_repr(state)}; its states are {known}{hint(text, states)}")
