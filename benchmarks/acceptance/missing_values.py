@@ -6,11 +6,11 @@ NAME is `asia` or `alarm`; both by default. Each value of a sample is removed wi
 the gaps carry no information. All methods maximise BIC with at most four parents: solver Auto without proofs, search seed 0.
 
 For each method: the CPDAG distance to the true network, BIC of the learned graph on the complete sample (minus that of the
-graph learned from the complete sample), the log-likelihood of a fresh complete row (minus the same), and the CPU time. `state`
-learns another distribution, so it has no log-likelihood. `drop` has no figures where every row has a gap.
+graph learned from the complete sample), the log-likelihood of a fresh complete row (minus the same), and the CPU time.
+`state` learns another distribution, so it has no log-likelihood. `drop` has no figures where every row has a gap.
 
-A finished part is a line in FOLDER/missing_values.jsonl and is not repeated, so the same command continues a run. All parts take
-about half an hour of CPU time. --stored prints the tables of the finished parts.
+A finished part is a line in FOLDER/missing_values.jsonl and is not repeated, so the same command continues a run. All
+parts take about half an hour of CPU time. --stored prints the tables of the finished parts.
 """
 
 from __future__ import annotations

@@ -15,9 +15,9 @@ Probabilities below 1e-6 count as 1e-6.
 The tables come from the packages scikit-learn and statsmodels. Where a table has no class, the class is whether a number is
 above 0 or above the median; see `TABLES`.
 
-A finished fold of a classifier is a line in FOLDER/prediction.jsonl and is not repeated, so the same command continues a run.
-All folds take about a quarter of an hour of CPU time. --stored prints the tables of the finished folds. --quick runs two
-folds, with an ensemble of 10 networks.
+A finished fold of a classifier is a line in FOLDER/prediction.jsonl and is not repeated, so the same command continues a
+run. All folds take about a quarter of an hour of CPU time. --stored prints the tables of the finished folds. --quick
+runs two folds, with an ensemble of 10 networks.
 """
 
 from __future__ import annotations
