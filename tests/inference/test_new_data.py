@@ -209,3 +209,25 @@ def test_a_network_of_an_unchanged_table_stores_no_recipe_in_its_bif_file(tmp_pa
     result = dn.learn(dn.load("lung-cancer").sample(500, 1).frame())
     result.save(tmp_path / "lung.bif")
     assert "preparation" not in (tmp_path / "lung.bif").read_text()
+
+
+def test_missing_auto_follows_the_rules_of_preparation(raw, path, capsys, tmp_path):
+    for words in ((), ("--missing", "auto")):
+        file = tmp_path / f"auto{len(words)}.json"
+        assert main(["learn", str(path), *words, "-o", str(file), "--quiet"]) == 0
+        gaps = {each.name: each.gaps for each in dn.load_result(file).recipe.variables}
+        assert gaps == {each.name: each.gaps for each in dn.prepare(raw, missing="auto").recipe.variables}
+        assert gaps["dose"] == "state"
+    few = raw.with_columns(pl.when(pl.int_range(pl.len()) > 5).then("ward").alias("ward"))
+    recipe = {each.name: each.gaps for each in dn.prepare(few).recipe.variables}
+    assert (recipe["ward"], recipe["dose"]) == ("drop", "state")
+    assert dn.learn(few).predict(few, "sick").height == ROWS  # a gap without a state is unknown in new rows
+    with pytest.raises(dn.InputError, match="missing is 'auto', but read follows no rules; use prepare"):
+        dn.read(raw, missing="auto")
+
+
+def test_columns_that_are_no_variables_are_explained(result):
+    with pytest.raises(dn.InputError, match=r"'id' is not a variable .* left out \(row numbers\); .* keep=\['id'\]"):
+        result.query("id")
+    with pytest.raises(dn.InputError, match="'visit day' is not a variable, but a column that became 'visit day year'"):
+        result.query("visit day")

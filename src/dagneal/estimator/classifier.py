@@ -112,7 +112,7 @@ class BayesianNetworkClassifier(Estimator):
         labels = _labels(self.classes_)
         self.target_ = _target_name(y, list(map(str, table.columns)))
         preparation = TablePreparation(self.missing, self.bins, self.rare)
-        data = preparation.fit(_add_column(table, self.target_, [labels[code] for code in codes]), {self.target_: labels})
+        data = preparation.fit(_add_classes(table, self.target_, codes, labels), {self.target_: labels})
         solver = without_proof(Auto() if self.solver is None else as_solver(self.solver))
         score = criterion_for(self.criterion, self.missing)
         if networks == 1:
@@ -174,10 +174,12 @@ def _target_name(y: Any, names: list[str]) -> str:
     return target
 
 
-def _add_column(table: Any, name: str, texts: list[str]) -> Any:
-    """Return a frame with one more column of texts."""
+def _add_classes(table: Any, name: str, codes: Any, labels: list[str]) -> Any:
+    """Return a frame with the column of the class. It has categories, because a class such as `NA` is no missing value."""
     if hasattr(table, "assign"):  # pandas
-        return table.assign(**{name: texts})
+        from pandas import Categorical
+
+        return table.assign(**{name: Categorical.from_codes(codes, labels)})
     import polars
 
-    return table.with_columns(polars.Series(name, texts, dtype=polars.String))
+    return table.with_columns(polars.Series(name, [labels[code] for code in codes], dtype=polars.Enum(labels)))

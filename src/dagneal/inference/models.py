@@ -86,6 +86,14 @@ def check_variable(network: BayesianNetwork, name: Any) -> int:
         network: the network.
         name: name of the variable.
     """
+    recipe = () if network.recipe is None else network.recipe.columns
+    if left_out := next((each for each in recipe if each.column == name and name not in network.states), None):
+        if left_out.name:
+            raise InputError(f"{name!r} is not a variable, but a column that became {left_out.name!r}; give this name")
+        raise InputError(
+            f"{name!r} is not a variable of the network: the column was left out ({left_out.why}); to learn with it, give "
+            f"keep=[{name!r}] to prepare"
+        )
     if not isinstance(name, str) or name not in network.states:
         raise InputError(f"{short_repr(name)} is not a variable of the network{hint(str(name), network.names)}")
     return network.names.index(name)

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from dagneal.base.errors import InputError
 from dagneal.base.text import fit_text
 from dagneal.inference.effects import Effect, Range, do
+from dagneal.inference.evidence import evidence_text, quote_label
 from dagneal.inference.queries import Distribution, evidence_probability, query
 
 _EXAMPLE = "P(Cancer | Smoker=yes, Xray=positive)"
@@ -23,7 +24,6 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
-_NOT_PLAIN = re.compile(r"""[(){}|,="':]|^\s|\s$|^$""")
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,9 @@ class Answer:
     def __repr__(self) -> str:
         if isinstance(self.value, Distribution | Effect):
             return repr(self.value)
-        targets = ", ".join(f"{name}={state}" for name, state in self.question.states.items())
+        targets = ", ".join(f"{quote_label(name)}={quote_label(state)}" for name, state in self.question.states.items())
         if self.effect is None:
-            parts = [f"{name}={_evidence_text(value)}" for name, value in self.question.given.items()]
+            parts = [f"{quote_label(name)}={evidence_text(value)}" for name, value in self.question.given.items()]
             return f"P({targets}{' | ' if parts else ''}{', '.join(parts)}) = {self.value:.6g}"
         title = self.effect.title.partition(" | ")[2]
         first = f"P({targets} | {title} = {self.value}, {self.effect.assumption}"
@@ -260,24 +260,3 @@ class _Parser:
             return float(text)
         except ValueError:
             self.fail(f"{text!r} is not a number; write a likelihood such as yes:0.8")
-
-
-def quote_label(text: str) -> str:
-    """Return a name or a state as it is written in a question, in quotes if necessary.
-
-    Args:
-        text: name or state.
-
-    >>> quote_label("chest pain"), quote_label("a, b"), quote_label('say "x"')
-    ('chest pain', '"a, b"', '"say \\\\"x\\\\""')
-    """
-    if not _NOT_PLAIN.search(text) and text not in ("P", "p", "do"):
-        return text
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def _evidence_text(value: Any) -> str:
-    """Return the value of evidence as it is written in a question."""
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{state}: {share:g}" for state, share in value.items()) + "}"
-    return "{" + ", ".join(value) + "}" if isinstance(value, list) else str(value)
