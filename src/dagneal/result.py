@@ -477,7 +477,7 @@ class Learned(AnnotatedSolution):
             given: known variables.
         """
         self._check_network("path between variables")
-        return relations.explain(self.dag, first, second, given)
+        return relations.explain(self, first, second, given)
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the graph with matplotlib, and return the axes. It needs `dagneal[plot]`.
