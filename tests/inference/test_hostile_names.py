@@ -48,6 +48,9 @@ def test_questions_and_their_texts(seed):
     np.testing.assert_allclose(ask(network, effect.title).value.low, effect.low)
     single = ask(network, f"P({quote_label(last)}={quote_label(network.states[last][0])} | {answer.given})")
     assert single.value == pytest.approx(answer.probabilities[0])
+    part = ask(network, f"P({quote_label(last)}={quote_label(network.states[last][0])} | do({effect.do}))")
+    assert part.value == effect[network.states[last][0]]
+    assert ask(network, repr(part).rpartition(" = ")[0]).value == part.value
     assert ask(network, repr(single).rpartition(" = ")[0]).value == pytest.approx(single.value)
     assert set(most_probable(network, {first: state}).states) == set(network.names)
     assert explain(network, first, last, [second]).paths

@@ -153,6 +153,8 @@ def test_commands_prepare_new_files(models, path, capsys, tmp_path):
     filled = pl.read_csv(io.StringIO(capsys.readouterr().out), infer_schema=False)
     assert filled.columns == list(models["BIF"].names)
     assert set(filled["sick"]) <= {"True", "False"}
+    assert main(["query", network, "P(dose=25 | do(visit day month=7))"]) == 0
+    assert capsys.readouterr().out.startswith(f"P(dose={models['BIF'].states['dose'][-2]} | do(visit day month=7)) = ")
     assert main(["query", network, "P(sick | dose=25, visit day month=7)"]) == 0
     highest = models["BIF"].states["dose"][-2]  # the last state is `(missing)`
     assert capsys.readouterr().out.startswith(f"P(sick | dose={highest}, visit day month=7)")
@@ -227,7 +229,7 @@ def test_missing_auto_follows_the_rules_of_preparation(raw, path, capsys, tmp_pa
 
 
 def test_columns_that_are_no_variables_are_explained(result):
-    with pytest.raises(dn.InputError, match=r"'id' is not a variable .* left out \(row numbers\); .* keep=\['id'\]"):
+    with pytest.raises(dn.InputError, match=r"'id' is not a variable .* left out \(row numbers\); .* keep=\['id'\] of prepare"):
         result.query("id")
     with pytest.raises(dn.InputError, match="'visit day' is not a variable, but a column that became 'visit day year'"):
         result.query("visit day")

@@ -91,8 +91,8 @@ def check_variable(network: BayesianNetwork, name: Any) -> int:
         if left_out.name:
             raise InputError(f"{name!r} is not a variable, but a column that became {left_out.name!r}; give this name")
         raise InputError(
-            f"{name!r} is not a variable of the network: the column was left out ({left_out.why}); to learn with it, give "
-            f"keep=[{name!r}] to prepare"
+            f"{name!r} is not a variable of the network: the column was left out ({left_out.why}); to use it, learn "
+            f"again and keep this column: keep=[{name!r}] of prepare, or --keep"
         )
     if not isinstance(name, str) or name not in network.states:
         raise InputError(f"{short_repr(name)} is not a variable of the network{hint(str(name), network.names)}")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
 from dagneal.base.errors import InputError
 from dagneal.base.text import fit_text
 from dagneal.inference.effects import Effect, Range, do
 from dagneal.inference.evidence import evidence_text, quote_label
+from dagneal.inference.models import check_variable, find_members, find_state
 from dagneal.inference.queries import Distribution, evidence_probability, query
 
 _EXAMPLE = "P(Cancer | Smoker=yes, Xray=positive)"
@@ -65,8 +66,8 @@ class Answer:
         if self.effect is None:
             parts = [f"{quote_label(name)}={evidence_text(value)}" for name, value in self.question.given.items()]
             return f"P({targets}{' | ' if parts else ''}{', '.join(parts)}) = {self.value:.6g}"
-        title = self.effect.title.partition(" | ")[2]
-        first = f"P({targets} | {title} = {self.value}, {self.effect.assumption}"
+        condition = ", ".join(filter(None, (f"do({self.effect.do})", self.effect.given)))
+        first = f"P({targets} | {condition}) = {self.value}, {self.effect.assumption}"
         return "\n".join([first, *self.effect.reasons])
 
     def to_dict(self) -> dict[str, Any]:
@@ -99,6 +100,12 @@ def ask(model: Any, text: str, knowledge: Any = None, trust_directions: bool = F
     P(Smoker=True, Xray=Positive) = 0.06672
     """
     question = parse_question(text)
+    network = find_members(model).first
+    states = {}
+    for name, state in question.states.items():  # a number stands for its interval
+        check_variable(network, name)
+        states[name] = network.states[name][find_state(network, name, state)]
+    question = replace(question, states=states)
     if question.interventions:
         effect = do(model, question.interventions, question.targets, question.given, knowledge, trust_directions)
         if question.states:
