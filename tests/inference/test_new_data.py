@@ -229,7 +229,9 @@ def test_missing_auto_follows_the_rules_of_preparation(raw, path, capsys, tmp_pa
 
 
 def test_columns_that_are_no_variables_are_explained(result):
-    with pytest.raises(dn.InputError, match=r"'id' is not a variable .* left out \(row numbers\); .* keep=\['id'\] of prepare"):
+    with pytest.raises(
+        dn.InputError, match=r"'id' is not a variable .* left out \(row numbers\); .* keep=\['id'\] of prepare"
+    ):
         result.query("id")
     with pytest.raises(dn.InputError, match="'visit day' is not a variable, but a column that became 'visit day year'"):
         result.query("visit day")

@@ -32,8 +32,8 @@ class BayesianNetworkImputer(Estimator):
     `fit` learns a network by structural EM, so rows with missing values count. `transform` fills each missing value from the
     known values of its row: with the most probable state, or, for a column of numbers that was cut into intervals, with the
     expected number. The expected number is the mean of the numbers of `fit` in each interval, weighted by the probabilities
-    of the intervals. Known values do not change. A column that the rules of `prepare` leave out, such as free text or a
-    constant, gets its mean or its most frequent value.
+    of the intervals. Known values do not change. A column of numbers that the rules of `prepare` leave out gets its mean,
+    and another column that they leave out gets its most frequent value, if most rows have it; free text stays as it is.
 
     Args:
         max_parents: parent limit; the default depends on the solver (see `learn`).
@@ -114,7 +114,7 @@ class BayesianNetworkImputer(Estimator):
             if name in variables:
                 at = self.network_.names.index(name)
                 self.values_[name] = _state_values(table[name], codes[at], len(self.network_.states[name]))
-            elif not _gaps(table[name]).all():
+            elif _has_typical_value(table[name]):
                 self.values_[name] = _state_values(table[name], np.zeros(len(table), dtype=np.int32), 1)
         return self
 
@@ -204,6 +204,12 @@ def _state_values(column: Any, codes: Any, states: int) -> StateValues:
     for code in np.unique(codes[known]).tolist():
         values[code] = Counter(given[known & (codes == code)].tolist()).most_common(1)[0][0]
     return StateValues(values, False)
+
+
+def _has_typical_value(column: Any) -> bool:
+    """Return whether a column has numbers, or a value that most of its known values are equal to."""
+    known = [value for value, gap in zip(column.to_list(), _gaps(column), strict=True) if not gap]
+    return bool(known) and (is_number_column(column) or Counter(known).most_common(1)[0][1] > len(known) / 2)
 
 
 def _variables(network: BayesianNetwork) -> set[str]:
