@@ -144,6 +144,10 @@ def test_commands_prepare_new_files(models, path, capsys, tmp_path):
     for name in ("result.json", "network.bif", "network.json", "mixture.json"):
         assert main(["predict", str(path.parent / name), str(new), "--target", "sick", "--quiet"]) == 0
         assert pl.read_csv(io.StringIO(capsys.readouterr().out)).height == 4
+    for name in ("result.json", "network.bif", "network.json"):  # commands for complete data use the recipe, too
+        assert main(["score", str(path.parent / name), str(path), "--json", "--quiet"]) == 0
+        score = json.loads(capsys.readouterr().out)["log_likelihood"]
+        assert score == pytest.approx(models["result"].log_likelihood(path).sum())
     network = str(path.parent / "network.bif")
     rows.with_columns(ward=pl.lit("x")).write_csv(new)
     assert main(["predict", network, str(new), "--target", "sick"]) == 2
