@@ -392,7 +392,7 @@ def _trusted(
     for name, code in fixed.items():
         parents[name] = ()
         cpts[name] = np.eye(len(network.states[name]))[code]
-    changed = BayesianNetwork(network.states, parents, cpts, network.name)
+    changed = BayesianNetwork(network.states, parents, cpts, network.name, network.recipe)
     labels = {name: network.states[name][code] for name, code in fixed.items()}
     values = query(changed, targets, {**labels, **(given or {})}).probabilities
     own = {name: tuple(network.parents[name]) for name in fixed}
