@@ -2,11 +2,12 @@
 
 Two kinds of blocks are examples. In a `console` block, a line that begins with `$ ` is a command, and the lines below
 it are its output. All `python` blocks of a page are one program; a `text` block right below a `python` block is its
-output. The examples run in a folder that contains `patients.csv`.
+output. The examples run in a folder that contains `patients.csv` and `titanic.csv`.
 """
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -25,6 +26,7 @@ def run_page(page: str, folder: str) -> str:
         page: text of the page.
         folder: folder to run the examples in.
     """
+    shutil.copy(Path(__file__).parents[1] / "examples" / "titanic.csv", folder)
     _run("dagneal sample lung-cancer --rows 10000 --seed 7 --quiet -o patients.csv", folder)
     page = CONSOLE.sub(lambda block: _run_console(block[1], folder), page)
     blocks = [block[1] for block in PYTHON.finditer(page)]

@@ -17,6 +17,7 @@ PAGES = {
     "SECURITY.md": "security.md",
     **{path: f"notebooks/{Path(path).stem}.md" for path in NOTEBOOKS},
 }
+FILES = {"examples/titanic.csv": "tutorials/titanic.csv"}
 SOURCES = {page: path for path, page in PAGES.items()}
 LINK = re.compile(r"(?<=\]\()(?!\w+:|#)([^)#\s]+)(?=[)#])")
 
@@ -25,6 +26,8 @@ def on_files(files, config):
     for path, page in PAGES.items():
         text = (ROOT / path).read_text(encoding="utf-8")
         files.append(File.generated(config, page, content=as_markdown(text) if path in NOTEBOOKS else text))
+    for path, place in FILES.items():
+        files.append(File.generated(config, place, abs_src_path=str(ROOT / path)))
     return files
 
 
@@ -34,7 +37,7 @@ def on_page_markdown(markdown, page, config, files):
 
     def move(link: re.Match) -> str:
         target = normpath(f"{Path(path).parent.as_posix()}/{unquote(link[1])}")
-        target = PAGES.get(target, target.removeprefix("docs/") if target.startswith("docs/") else None)
+        target = (PAGES | FILES).get(target, target.removeprefix("docs/") if target.startswith("docs/") else None)
         return link[1] if target is None else relpath(target, Path(page.file.src_uri).parent.as_posix())
 
     return LINK.sub(move, markdown)

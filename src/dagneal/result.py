@@ -477,7 +477,7 @@ class Learned(AnnotatedSolution):
             given: known variables.
         """
         self._check_network("path between variables")
-        return relations.explain(self.dag, first, second, given)
+        return relations.explain(self, first, second, given)
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the graph with matplotlib, and return the axes. It needs `dagneal[plot]`.
@@ -612,7 +612,9 @@ class Learned(AnnotatedSolution):
                 warnings.warn(text, stacklevel=3)
                 return {}
         with warn_on_failure("fitting probabilities"):
-            return network_dict(self.network)
+            plain = network_dict(self.network)
+            plain.pop("recipe", None)  # the file has it as part of the preparation
+            return plain
         return {}
 
 

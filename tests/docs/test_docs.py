@@ -205,6 +205,7 @@ def test_the_examples_of_the_guide_to_solvers_run(tmp_path, monkeypatch):
         "quick-start.md",
         "tutorials/analyst.md",
         "tutorials/annealing.md",
+        "tutorials/titanic.md",
         "guides/use.md",
         "guides/ask.md",
         "guides/custom-solver.md",

@@ -9,6 +9,7 @@ from dagneal.estimator import BayesianNetworkClassifier, BayesianNetworkImputer,
 
 ESTIMATORS = [
     StructureLearner(),
+    StructureLearner(missing="refuse"),
     StructureLearner(missing="em"),
     BayesianNetworkClassifier(),
     BayesianNetworkClassifier(networks=3, criterion="bic"),
@@ -16,7 +17,7 @@ ESTIMATORS = [
 ]
 EXCEPTIONS = {
     (
-        "StructureLearner()",
+        "StructureLearner(missing='refuse')",
         "check_estimators_nan_inf",
     ): "the error names missing values, columns and options, not NaN",
 }

@@ -85,7 +85,7 @@ def test_pipeline_and_grid_search():
 
 def test_any_labels():
     features, y = cancer(300)
-    for labels in ([" a", "a"], [0.0, 1.0], [True, False], ["NA", "(missing)"], [3, -3]):
+    for labels in ([" a", "a"], [0.0, 1.0], [True, False], ["NA", "(missing)"], ["NA", "?"], [3, -3]):
         values = np.array(labels, dtype=object if isinstance(labels[0], str) else None)[(y == "True").to_numpy().astype(int)]
         classifier = dn.BayesianNetworkClassifier().fit(features, pd.Series(values, name="Smoker"))
         assert classifier.target_ == "Smoker_"

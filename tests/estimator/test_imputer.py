@@ -68,3 +68,28 @@ def test_errors():
         dn.BayesianNetworkImputer(missing="state").fit(WINE)
     with pytest.raises(ValueError, match="not fitted"):
         dn.BayesianNetworkImputer().transform(WINE)
+
+
+def test_columns_that_the_rules_leave_out():
+    rows = 200
+    gap = [at % 5 == 0 for at in range(rows)]
+    frame = pl.DataFrame(
+        {
+            "id": range(rows),
+            "text": [None if gap[at] else f"text number {at}" for at in range(rows)],
+            "same": [None if at == 3 else "x" for at in range(rows)],
+            "day": [None if gap[at] else f"2020-{1 + at % 12:02d}-{1 + at % 28:02d}" for at in range(rows)],
+            "height": [None if gap[at] else 150 + at % 40 for at in range(rows)],
+            "tall": ["yes" if at % 40 > 20 else "no" for at in range(rows)],
+        }
+    )
+    imputer = dn.BayesianNetworkImputer().fit(frame)
+    filled = imputer.transform(frame)
+    assert {"id", "text", "same", "day"}.isdisjoint(imputer.network_.names)
+    assert {name: filled[name].null_count() for name in filled.columns if filled[name].null_count()} == {
+        "text": 40,
+        "day": 40,
+    }
+    assert filled["same"].unique().to_list() == ["x"]
+    tall, short = (filled.filter(pl.Series(gap) & (pl.col("tall") == answer))["height"].mean() for answer in ("yes", "no"))
+    assert tall > 165 > short

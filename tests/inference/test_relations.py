@@ -41,6 +41,19 @@ def test_variables_are_dependent_exactly_if_a_path_is_open(seed):
             assert nx.is_d_separator(network.dag, {first}, {second}, {*given, *relation.separator})
 
 
+def test_edges_that_data_do_not_direct_are_named():
+    chain = nx.DiGraph([("a", "b"), ("b", "c")])
+    relation = explain(chain, "a", "c")
+    assert relation.undetermined == (("a", "b"), ("b", "c"))
+    assert repr(relation).splitlines()[-1] == "data do not determine the direction of a -> b, b -> c"
+    assert explain(nx.DiGraph([("a", "b"), ("c", "b")]), "a", "c").undetermined == ()
+    data = dn.load("lung-cancer").sample(3_000, seed=1)
+    result = dn.learn(data, knowledge={"roots": ["Smoker"]}, seed=1)
+    free = {edge for edge, direction in result.directions.items() if direction == dn.Direction.UNDETERMINED}
+    assert set(result.explain("Smoker", "Xray").undetermined) <= free
+    assert not any("Smoker" in edge for edge in result.explain("Smoker", "Xray").undetermined)
+
+
 def test_a_relation_is_explained_in_words():
     network = dn.load("lung-cancer")
     text = repr(explain(network, "Smoker", "Pollution"))

@@ -46,6 +46,8 @@ def test_rows_with_gaps_equal_brute_force(case):
     joint = joint_table(network)
     target = network.names[-1]
     axis = tuple(range(len(network.names) - 1))
+    marks = [[state.strip() for state in states] for states in network.states.values()]
+    marks = [labels.index("(missing)") if "(missing)" in labels and len(labels) > 1 else -1 for labels in marks]
     prediction = dn.predict(network, frame, target)
     assert prediction.columns == [target, *(f"{target}={state}" for state in network.states[target])]
     logs = row_log_likelihood(network, frame)
@@ -59,10 +61,17 @@ def test_rows_with_gaps_equal_brute_force(case):
         assert prediction.row(at)[0] == network.states[target][int(np.argmax(expected))]
         table = restrict(joint, network, known(network, row))
         assert logs[at] == pytest.approx(np.log(table.sum()), abs=1e-9)
+        row = {name: None if value is not None and value.strip() == "(missing)" else value for name, value in row.items()}
+        table = restrict(joint, network, {name: value for name, value in row.items() if value is not None}).copy()
+        each_table = table.copy()
+        for position, mark in enumerate(marks):  # a gap never gets the state of missing values
+            if mark >= 0:
+                table[tuple(mark if at == position else slice(None) for at in range(len(marks)))] = 0
         place = tuple(network.states[name].index(filled[name][at]) for name in network.names)
         assert table[place] == pytest.approx(table.max(), rel=1e-12)
         for position, (name, value) in enumerate(row.items()):
-            own = table.sum(axis=tuple(other for other in range(len(row)) if other != position))
+            own = each_table.sum(axis=tuple(other for other in range(len(row)) if other != position))
+            own[[marks[position]] if marks[position] >= 0 else []] = 0
             assert own[network.states[name].index(each[name][at])] == pytest.approx(own.max(), rel=1e-12)
             if value is not None:
                 assert value == filled[name][at] == each[name][at] == drawn[name][at]

@@ -29,6 +29,16 @@ def test_a_result_is_drawn_with_all_names_and_edges(pyplot, tmp_path):
     assert line.get_linestyle() == "--"  # the direction is not determined
 
 
+def test_only_firm_directions_have_filled_arrowheads(pyplot):
+    data = dn.load("lung-cancer").sample(3_000, seed=1)
+    heads = {dn.Direction.COMPELLED: "->", dn.Direction.UNDETERMINED: "-"}
+    for knowledge in (None, {"required": ["Smoker -> Cancer"]}):
+        result = dn.learn(data, knowledge=knowledge, seed=1)
+        styles = [matplotlib.patches.ArrowStyle(heads.get(result.directions[edge], "-|>")) for edge in result.dag.edges]
+        drawn = [patch.get_arrowstyle() for patch in result.plot().patches]
+        assert [type(style) for style in drawn] == [type(style) for style in styles]
+
+
 def test_a_dollar_sign_starts_no_formula(pyplot):
     rows = dn.Dataset.from_codes(["$x$", "_{a}"], [["0", "1"]] * 2, dn.load("lung-cancer").sample(200, 1).codes[:2])
     axes = dn.learn(rows).plot()

@@ -21,6 +21,7 @@ from dagneal.cli.translation import translate
 if TYPE_CHECKING:
     from dagneal.data.dataset import Dataset
     from dagneal.data.raw.prepare import Prepared
+    from dagneal.data.recipe import Recipe
     from dagneal.scoring.table import ScoreTable
 
 NETWORK_HELP = ".bif, .json or .graphml file, or name from `dagneal networks`"
@@ -180,11 +181,9 @@ def read_data(options: argparse.Namespace, network: str | None = None) -> Datase
         network: network file, if the data must be prepared like its training data. Without a recipe, the data are read as
             they are.
     """
-    from dagneal.data.recipe import recipe_of_result
-
     announce_compilation(options)
     fixed = any(name in options.configuration for name in _READING)
-    if network is not None and options.apply is None and not fixed and (recipe := recipe_of_result(network)) is not None:
+    if network is not None and options.apply is None and not fixed and (recipe := _recipe_of(network)) is not None:
         data = recipe.apply(options.data).data
     elif options.apply is None and (network is not None or options.strict or options.codes):
         with _suggest(options):
@@ -197,6 +196,19 @@ def read_data(options: argparse.Namespace, network: str | None = None) -> Datase
         for text in (*data.prepared, *(caution.text for caution in cautions)):
             show.note(translate(text, options.command))
     return data
+
+
+def _recipe_of(source: str) -> Recipe | None:
+    """Return the recipe in a file of a result or a network; None if it has none."""
+    from dagneal.data.recipe import recipe_of_result
+    from dagneal.networks.bif import read_bif
+
+    if Path(source).suffix.lower() != ".bif":
+        return recipe_of_result(source)
+    try:
+        return read_bif(source).recipe
+    except InputError:
+        return None  # reading the network reports the error
 
 
 def prepare_data(options: argparse.Namespace) -> Prepared:

@@ -19,12 +19,13 @@ from dagneal.base.kernels import Floats, Ints
 from dagneal.base.plain import take_count, take_mapping, take_names, take_number
 from dagneal.base.text import plural
 from dagneal.confidence.bootstrap import Method, learn_samples
-from dagneal.confidence.measures import same_states
 from dagneal.data.dataset import Dataset
-from dagneal.data.reading import read
+from dagneal.data.recipe import Recipe
 from dagneal.graphs.knowledge import as_knowledge
 from dagneal.inference import queries, rows
-from dagneal.inference.new_data import Unseen
+from dagneal.inference.elimination import UNKNOWN, Codes
+from dagneal.inference.models import find_members
+from dagneal.inference.new_data import Unseen, read_codes
 from dagneal.networks.network import BayesianNetwork, fit_tables
 from dagneal.runtime.run import DEFAULT_RUN, Run
 from dagneal.scoring.scores import Dirichlet, Score, as_score
@@ -110,19 +111,27 @@ class Ensemble:
                 line[column] = number[key]
         return families, members
 
-    def log_likelihood(self, data: Any) -> Floats:
+    def log_likelihood(self, data: Any, unseen: Unseen = "refuse") -> Floats:
         """Return the log-likelihood of each row, in nats (natural-log units); minus infinity if a row has probability 0.
 
+        Unknown values are summed out.
+
         Args:
-            data: a file, a frame or an array as for `read`, with one value per row in the result, in the order of the rows.
-                An array has the columns in the order of `names`. A `Dataset` gives one value for each of its stored rows,
-                in the order of `Dataset.codes`; how often a row occurs is in `Dataset.weights`.
+            data: a file, a frame or an array, with one value per row in the result, in the order of the rows. New data are
+                prepared like the training data. An array has the columns in the order of `names`. A `Dataset` gives one
+                value for each of its stored rows, in the order of `Dataset.codes`; how often a row occurs is in
+                `Dataset.weights`.
+            unseen: `"refuse"`, or `"missing"` to treat unseen states and absent columns as unknown.
         """
-        data = self._read(data)
+        codes = read_codes(self.networks[0], data, unseen)
+        if (codes == UNKNOWN).any():
+            return rows.log_likelihood_of_members(find_members(self), codes)
+        return self._log_likelihood_of_complete_rows(codes)
+
+    def _log_likelihood_of_complete_rows(self, codes: Codes) -> Floats:
+        """Return the log-likelihood of complete rows, given as codes of shape (variables, rows)."""
         families, members = self._families
-        place = {name: column for column, name in enumerate(data.names)}
-        rows = data.codes.shape[1]
-        codes = [data.codes[place[name]] for name in self.names]
+        rows = codes.shape[1]
         position = {name: column for column, name in enumerate(self.names)}
         result: Floats = np.empty(rows)
         step = max(1, _VALUES // max(len(families), len(self.networks)))
@@ -139,17 +148,6 @@ class Ensemble:
             by_network = np.array([values[line].sum(axis=0) for line in members]) + np.log(self.weights)[:, None]
             result[begin : begin + step] = np.logaddexp.reduce(by_network, axis=0)
         return result
-
-    def _read(self, data: Any) -> Dataset:
-        """Return data as a dataset with the states of this ensemble. Rows are not merged, so they keep their order."""
-        names = list(self.names)
-        more: dict[str, Any] = {"names": names} if isinstance(data, np.ndarray) else {"columns": names}
-        rows = data if isinstance(data, Dataset) else read(data, states=self.networks[0], merge="no", **more)
-        if not same_states(self.networks[0], rows):
-            raise InputError(
-                "the ensemble and the data differ in variables or states; read the data with states=ensemble.networks[0]"
-            )
-        return rows
 
     def query(self, targets: str | Sequence[str], given: Mapping[str, Any] | None = None) -> queries.Distribution:
         """Return the exact distribution of one or several variables, given evidence; see `dagneal.query`.
@@ -192,6 +190,7 @@ class Ensemble:
     def to_dict(self) -> dict[str, Any]:
         """Return the ensemble as a dict for JSON. Each distinct table of probabilities occurs once."""
         families, members = self._families
+        recipe = self.networks[0].recipe
         return {
             "kind": KIND,
             "format_version": FORMAT_VERSION,
@@ -205,6 +204,7 @@ class Ensemble:
                 {"weight": weight, "families": line}
                 for weight, line in zip(self.weights.tolist(), members.tolist(), strict=True)
             ],
+            **({} if recipe is None else {"recipe": recipe.to_dict()}),
         }
 
     @classmethod
@@ -240,12 +240,13 @@ class Ensemble:
                 take_names(each["parents"], states, "parents"),
             )
             families.append(FittedFamily(child, tuple(parents), np.array(each["cpt"], dtype=np.float64)))
+        recipe = Recipe.from_dict(take_mapping(plain, "recipe")) if "recipe" in plain else None
         networks, weights = [], []
         for each in plain["networks"]:
             numbers = each["families"]
             if not isinstance(numbers, list) or not all(type(at) is int and 0 <= at < len(families) for at in numbers):
                 raise ValueError(f"the families of a network are {short_repr(numbers)}, not indices of families")
-            networks.append(_network(states, [families[at] for at in numbers]))
+            networks.append(_network(states, [families[at] for at in numbers], recipe))
             weights.append(take_number(each, "weight"))
         counts = take_count(plain, "samples"), take_count(plain, "requested")
         return cls(tuple(networks), np.array(weights), *counts)
@@ -326,14 +327,16 @@ def ensemble(
     tables = fit_tables(named, data, score if isinstance(score, Dirichlet) else None)
     families = {key: FittedFamily(*each, table) for key, each, table in zip(distinct, named, tables, strict=True)}
     states = dict(zip(data.names, data.states, strict=True))
-    mixed = tuple(_network(states, [families[key] for key in enumerate(graph)]) for graph in parents)
+    mixed = tuple(_network(states, [families[key] for key in enumerate(graph)], data.recipe) for graph in parents)
     return Ensemble(mixed, counts[order] / counts.sum(), int(counts.sum()), networks)
 
 
-def _network(states: Mapping[str, tuple[str, ...]], families: Sequence[FittedFamily]) -> BayesianNetwork:
+def _network(
+    states: Mapping[str, tuple[str, ...]], families: Sequence[FittedFamily], recipe: Recipe | None
+) -> BayesianNetwork:
     """Return the network with the given families."""
     by_child = {family.child: family for family in families}
     if len(by_child) != len(families) or by_child.keys() != states.keys():
         raise InputError("a network of the ensemble does not have exactly one family per variable")
     parents = {name: by_child[name].parents for name in states}
-    return BayesianNetwork(states, parents, {name: by_child[name].table for name in states}, "learned")
+    return BayesianNetwork(states, parents, {name: by_child[name].table for name in states}, "learned", recipe)

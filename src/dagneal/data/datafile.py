@@ -434,11 +434,21 @@ def check_quotes(path: Path) -> None:
 
 def count_blank_lines(path: Path) -> int:
     """Return the number of blank lines after the header of a text file. Lines inside a quoted value do not count."""
-    blank, after_header, quoted = 0, False, False
+    return len(find_blank_lines(path))
+
+
+def find_blank_lines(path: Path) -> list[int]:
+    """Return the row numbers of the blank lines of a text file. The first row after the header has the number 0.
+
+    Args:
+        path: path of the file.
+    """
+    blank, row, quoted = [], -1, False
     for line in read_lines(path):
-        if not line.strip() and after_header and not quoted:
-            blank += 1
-        after_header = after_header or bool(line.strip())
+        if not quoted and (row >= 0 or line.strip()):  # a row begins; the first one is the header
+            if not line.strip():
+                blank.append(row)
+            row += 1
         quoted ^= line.count('"') % 2 == 1
     return blank
 

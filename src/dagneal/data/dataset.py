@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from dagneal.base.kernels import Codes, Ints
     from dagneal.data.packing import PackedRows
-    from dagneal.data.recipe import Preparation
+    from dagneal.data.recipe import Preparation, Recipe
 
 MAX_STATES = 65_535
 MISSING_STATE = "(missing)"  # the state of missing values
@@ -61,6 +61,11 @@ class Dataset:
     prepared: tuple[str, ...] = ()
     preparation: Preparation | None = None
     incomplete: bool = False
+
+    @property
+    def recipe(self) -> Recipe | None:
+        """The recipe that prepared the raw table; None if the table was read as it is."""
+        return None if self.preparation is None else self.preparation.recipe
 
     def __post_init__(self) -> None:
         if len(self.names) < 2:

@@ -166,6 +166,10 @@ def _source_in_memory(source: Any, names: Sequence[str] | None, options: _Option
 
 def _check_choices(source: Any, names: Any, missing: Any, merge: Any) -> None:
     """Raise an error for unknown values of `missing` and `merge`, for unsuitable `names`, and for masked arrays."""
+    if missing == "auto":
+        raise InputError(
+            "missing is 'auto', but read follows no rules; use prepare, or give 'refuse', 'drop', 'state' or 'em'"
+        )
     if missing not in MISSING_CHOICES:
         raise InputError(f"missing is {missing!r}; give 'refuse', 'drop', 'state' or 'em'")
     if names is not None and not isinstance(source, np.ndarray | str | os.PathLike):

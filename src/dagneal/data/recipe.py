@@ -168,7 +168,7 @@ class Recipe:
 
 
 def recipe_of_result(path: str | os.PathLike[str]) -> Recipe | None:
-    """Return the recipe in a result that was saved as JSON; return None if the file has no recipe.
+    """Return the recipe in a result or a network that was saved as JSON; return None if the file has no recipe.
 
     Args:
         path: path of a file with any content.
@@ -177,10 +177,10 @@ def recipe_of_result(path: str | os.PathLike[str]) -> Recipe | None:
         plain = json.loads(Path(path).read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError):
         return None
-    preparation = plain.get("preparation") if isinstance(plain, dict) else None
-    if not isinstance(preparation, dict) or not isinstance(preparation.get("recipe"), dict):
-        return None
-    return Recipe.from_dict(preparation["recipe"])
+    plain = plain if isinstance(plain, dict) else {}
+    preparation = plain.get("preparation")
+    recipe = preparation.get("recipe") if isinstance(preparation, dict) else plain.get("recipe")
+    return Recipe.from_dict(recipe) if isinstance(recipe, dict) else None
 
 
 @dataclass(frozen=True)

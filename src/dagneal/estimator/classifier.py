@@ -27,7 +27,9 @@ class BayesianNetworkClassifier(Estimator):
     """A scikit-learn classifier: a Bayesian network of the features and the class. It needs scikit-learn.
 
     The network is learned from all columns together. So it also explains the features, accepts rows with missing values, and
-    predicts the class from the values that are present. A class without edges gets its frequency in the rows of `fit`.
+    predicts the class from the values that are present. The rules of `prepare` choose the cut points and states of the
+    features, and leave out features such as row numbers; new rows are prepared in the same way. A class without edges gets
+    its frequency in the rows of `fit`.
 
     Args:
         networks: 1 for the best network; a larger number for a mixture of networks from as many subsamples of the rows,
@@ -37,10 +39,9 @@ class BayesianNetworkClassifier(Estimator):
         solver: a solver such as `Exact()`, or its name; by default `Auto()` without proofs.
         seed: seed of all random choices; the same seed gives the same result.
         knowledge: background knowledge; see `learn`. The class is the column `target`, or the name of `y`.
-        missing: treatment of missing values in `fit`; see `read`. By default, a missing value is one more state of its
-            column.
-        bins: binning of numeric columns; see `read`. `"auto"` cuts columns with many distinct numbers into quarters.
-        rare: fraction of rows below which a state is rare; rare states are merged; see `read`.
+        missing: treatment of missing values in `fit`; see `prepare`. By default, its rules decide for each column.
+        bins: binning of numeric columns; see `prepare`. By default, its rules choose the cut points.
+        rare: fraction of rows below which states are merged; 0 for the rules of `prepare`.
 
     Attributes after `fit`: `classes_`, `target_` (name of the class in the network), `model_` (a `Learned` or an
     `Ensemble`), `feature_names_in_` (for frames) and `n_features_in_`.
@@ -62,7 +63,7 @@ class BayesianNetworkClassifier(Estimator):
         solver: Any = None,
         seed: int = SEED,
         knowledge: Any = None,
-        missing: str = "state",
+        missing: str = "auto",
         bins: Any = "auto",
         rare: float = RARE,
     ) -> None:
@@ -111,7 +112,7 @@ class BayesianNetworkClassifier(Estimator):
         labels = _labels(self.classes_)
         self.target_ = _target_name(y, list(map(str, table.columns)))
         preparation = TablePreparation(self.missing, self.bins, self.rare)
-        data = preparation.fit(_add_column(table, self.target_, [labels[code] for code in codes]), {self.target_: labels})
+        data = preparation.fit(_add_classes(table, self.target_, codes, labels), {self.target_: labels})
         solver = without_proof(Auto() if self.solver is None else as_solver(self.solver))
         score = criterion_for(self.criterion, self.missing)
         if networks == 1:
@@ -173,10 +174,12 @@ def _target_name(y: Any, names: list[str]) -> str:
     return target
 
 
-def _add_column(table: Any, name: str, texts: list[str]) -> Any:
-    """Return a frame with one more column of texts."""
+def _add_classes(table: Any, name: str, codes: Any, labels: list[str]) -> Any:
+    """Return a frame with the column of the class. It has categories, because a class such as `NA` is no missing value."""
     if hasattr(table, "assign"):  # pandas
-        return table.assign(**{name: texts})
+        from pandas import Categorical
+
+        return table.assign(**{name: Categorical.from_codes(codes, labels)})
     import polars
 
-    return table.with_columns(polars.Series(name, texts, dtype=polars.String))
+    return table.with_columns(polars.Series(name, [labels[code] for code in codes], dtype=polars.Enum(labels)))

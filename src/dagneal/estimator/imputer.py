@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
@@ -18,6 +19,7 @@ from dagneal.inference.elimination import UNKNOWN
 from dagneal.inference.models import find_members
 from dagneal.inference.rows import posterior_of_rows
 from dagneal.learning import learn
+from dagneal.networks.network import BayesianNetwork
 from dagneal.runtime.run import Run
 from dagneal.strategies.auto import Auto
 from dagneal.strategies.names import as_solver
@@ -30,7 +32,8 @@ class BayesianNetworkImputer(Estimator):
     `fit` learns a network by structural EM, so rows with missing values count. `transform` fills each missing value from the
     known values of its row: with the most probable state, or, for a column of numbers that was cut into intervals, with the
     expected number. The expected number is the mean of the numbers of `fit` in each interval, weighted by the probabilities
-    of the intervals. Known values do not change.
+    of the intervals. Known values do not change. A column of numbers that the rules of `prepare` leave out gets its mean,
+    and another column that they leave out gets its most frequent value, if most rows have it; free text stays as it is.
 
     Args:
         max_parents: parent limit; the default depends on the solver (see `learn`).
@@ -39,8 +42,8 @@ class BayesianNetworkImputer(Estimator):
         seed: seed of all random choices; the same seed gives the same result.
         knowledge: background knowledge; see `learn`.
         missing: `"em"`, or `"drop"` to learn from complete rows only.
-        bins: binning of numeric columns; see `read`. `"auto"` cuts columns with many distinct numbers into quarters.
-        rare: fraction of rows below which a state is rare; rare states are merged; see `read`.
+        bins: binning of numeric columns; see `prepare`. By default, its rules choose the cut points.
+        rare: fraction of rows below which states are merged; 0 for the rules of `prepare`.
 
     Attributes after `fit`: `network_`, `result_` (the complete `Learned`), `feature_names_in_` (for frames) and
     `n_features_in_`.
@@ -105,10 +108,14 @@ class BayesianNetworkImputer(Estimator):
         self.network_ = self.result_.network
         self.preparation_ = preparation
         codes = preparation.codes(self.network_, table)
-        self.values_ = {
-            name: _state_values(table[name], codes[at], len(self.network_.states[name]))
-            for at, name in enumerate(self.network_.names)
-        }
+        self.values_ = {}
+        variables = _variables(self.network_)
+        for name in table.columns:
+            if name in variables:
+                at = self.network_.names.index(name)
+                self.values_[name] = _state_values(table[name], codes[at], len(self.network_.states[name]))
+            elif _has_typical_value(table[name]):
+                self.values_[name] = _state_values(table[name], np.zeros(len(table), dtype=np.int32), 1)
         return self
 
     def transform(self, X: Any) -> Any:  # noqa: N803 - the name that scikit-learn uses
@@ -121,12 +128,16 @@ class BayesianNetworkImputer(Estimator):
         table = self._check_table(X, reset=False)
         codes = self.preparation_.codes(self.network_, table)
         filled = {}
-        for at, name in enumerate(self.network_.names):
+        variables = _variables(self.network_)
+        for name, values in self.values_.items():
             gaps = _gaps(table[name])
             if not gaps.any():
                 continue
-            posterior = posterior_of_rows(find_members(self.network_), codes[:, gaps], at)
-            filled[name] = gaps, self.values_[name].choose(posterior)
+            posterior = np.ones((int(gaps.sum()), 1))
+            if name in variables:
+                at = self.network_.names.index(name)
+                posterior = posterior_of_rows(find_members(self.network_), codes[:, gaps], at)
+            filled[name] = gaps, values.choose(posterior)
         return _fill(X, table, filled)
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:  # noqa: N803 - the name that scikit-learn uses
@@ -189,9 +200,23 @@ def _state_values(column: Any, codes: Any, states: int) -> StateValues:
         means = np.where(counts > 0, np.bincount(codes[known], numbers[known], states) / np.maximum(counts, 1), np.nan)
         return StateValues(means, not np.allclose(means[codes[known]], numbers[known], rtol=1e-12, atol=0.0))
     values = np.empty(states, dtype=object)
-    present, first = np.unique(codes[known], return_index=True)
-    values[present] = np.array([*column.to_list(), None], dtype=object)[:-1][known][first]
+    given = np.array([*column.to_list(), None], dtype=object)[:-1]
+    for code in np.unique(codes[known]).tolist():
+        values[code] = Counter(given[known & (codes == code)].tolist()).most_common(1)[0][0]
     return StateValues(values, False)
+
+
+def _has_typical_value(column: Any) -> bool:
+    """Return whether a column has numbers, or a value that most of its known values are equal to."""
+    known = [value for value, gap in zip(column.to_list(), _gaps(column), strict=True) if not gap]
+    return bool(known) and (is_number_column(column) or Counter(known).most_common(1)[0][1] > len(known) / 2)
+
+
+def _variables(network: BayesianNetwork) -> set[str]:
+    """Return the columns that are variables as a whole. A date is none, because parts of it are the variables."""
+    parts = ("year", "month", "weekday")
+    recipe = () if network.recipe is None else network.recipe.variables
+    return set(network.names) - {each.name for each in recipe if each.action in parts}
 
 
 def _numbers(column: Any) -> Any:

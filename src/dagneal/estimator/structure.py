@@ -8,8 +8,7 @@ from typing import Any, Self
 import networkx as nx
 import numpy as np
 
-from dagneal.base.defaults import MISSING, RARE, SCORE, SEED
-from dagneal.data.reading import read
+from dagneal.base.defaults import RARE, SCORE, SEED
 from dagneal.estimator.interface import Estimator
 from dagneal.estimator.table_preparation import TablePreparation
 from dagneal.inference.elimination import IndexedNetwork
@@ -20,15 +19,18 @@ from dagneal.learning import learn
 class StructureLearner(Estimator):
     """A scikit-learn estimator that learns the structure of a Bayesian network.
 
+    The rules of `prepare` choose cut points and states, and leave out columns such as row numbers. New rows are prepared in
+    the same way.
+
     Args:
         max_parents: parent limit; the default depends on the solver (see `learn`).
         criterion: score to maximise, or its name such as `"bic"`; with `missing="em"` the default is BIC.
         solver: a solver such as `Exact()`, a dimod sampler, or a name such as `"sa"`; `Auto()` by default.
         seed: seed of all random choices; the same seed gives the same result.
         knowledge: background knowledge; see `learn`.
-        missing: treatment of missing values; see `read`.
-        bins: binning of numeric columns; see `read`. `"auto"` cuts columns with many distinct numbers into quarters.
-        rare: fraction of rows below which a state is rare; rare states are merged; see `read`.
+        missing: treatment of missing values; see `prepare`. By default, its rules decide for each column.
+        bins: binning of numeric columns; see `prepare`. By default, its rules choose the cut points.
+        rare: fraction of rows below which states are merged; 0 for the rules of `prepare`.
 
     Attributes after `fit`: `graph_` (a `networkx.DiGraph`), `network_` (with probabilities), `result_` (the complete
     `Learned`), `feature_names_in_` (for frames) and `n_features_in_`.
@@ -48,7 +50,7 @@ class StructureLearner(Estimator):
         solver: Any = None,
         seed: int = SEED,
         knowledge: Any = None,
-        missing: str = MISSING,
+        missing: str = "auto",
         bins: Any = "auto",
         rare: float = RARE,
     ) -> None:
@@ -71,8 +73,9 @@ class StructureLearner(Estimator):
         preparation = TablePreparation(self.missing, self.bins, self.rare)
         data = preparation.fit(self._check_table(X, reset=True))
         if isinstance(X, str | os.PathLike):
-            self.feature_names_in_ = np.array(data.names, dtype=object)
-            self.n_features_in_ = len(data.names)
+            columns = data.names if data.recipe is None else dict.fromkeys(each.column for each in data.recipe.columns)
+            self.feature_names_in_ = np.array(list(columns), dtype=object)
+            self.n_features_in_ = len(self.feature_names_in_)
         self.result_ = learn(
             data,
             self.solver,
@@ -97,7 +100,7 @@ class StructureLearner(Estimator):
         """
         self._check_fitted()
         table = self._check_table(X, reset=False)
-        codes = self.preparation_.codes(self.network_, read(table) if isinstance(table, str | os.PathLike) else table)
+        codes = self.preparation_.codes(self.network_, table)
         return float(log_likelihood_of_codes(IndexedNetwork(self.network_), codes).mean())
 
 

@@ -1,25 +1,23 @@
 """Preparation of tables for the estimators: the same for the rows of `fit` and for new rows.
 
-This is the only place where the estimators prepare data. `fit` chooses cut points and states. New rows get them from the
-states of the network; values that are not states are unknown.
+This is the only place where the estimators prepare data. The rules of `dagneal.prepare` decide in `fit`, and their recipe
+prepares new rows; values that are not states are unknown.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from dagneal.data.dataset import Dataset
-from dagneal.data.reading import read
-from dagneal.estimator.interface import is_frame
+from dagneal.data.raw.prepare import UnusableTableError, prepare
 from dagneal.inference.elimination import Codes
 from dagneal.inference.new_data import read_codes
 from dagneal.networks.network import BayesianNetwork
 
 AUTOMATIC = "auto"  # value of `bins`
-_METHOD = "quantile:4"  # for numbers, with `AUTOMATIC`
-_FEW = 12  # a column with at most this many numbers is not cut, unless most of its numbers differ
 
 
 @dataclass(frozen=True)
@@ -27,10 +25,9 @@ class TablePreparation:
     """How an estimator prepares its data.
 
     Attributes:
-        missing: treatment of missing values in `fit`; see `read`.
-        bins: binning of numeric columns; see `read`. `"auto"` cuts a column of numbers into quarters if it has more than 12
-            distinct numbers, or if most of its numbers differ.
-        rare: fraction of rows below which states are merged; see `read`.
+        missing: treatment of missing values in `fit`; see `prepare`.
+        bins: binning of numeric columns; see `prepare`. `"auto"` leaves it to the rules.
+        rare: fraction of rows below which states are merged; see `prepare`.
     """
 
     missing: Any
@@ -44,18 +41,21 @@ class TablePreparation:
             table: data frame, or path of a file.
             states: states of columns, such as the target.
         """
-        columns = list(map(str, table.columns)) if is_frame(table) else None
-        bins = self.bins
-        if isinstance(bins, str) and bins == AUTOMATIC:
-            bins = dict.fromkeys(_continuous(table), _METHOD) if columns else _METHOD
-        return read(table, columns=columns, missing=self.missing, bins=bins, rare=self.rare, states=states)
+        bins = None if isinstance(self.bins, str) and self.bins == AUTOMATIC else self.bins
+        options = {"bins": bins, "states": states, "missing": self.missing, "rare": self.rare}
+        try:
+            return prepare(table, **options).data
+        except UnusableTableError:  # the rules leave too few columns; columns that are named are not left out
+            if isinstance(table, str | os.PathLike):
+                raise
+            return prepare(table, columns=list(map(str, table.columns)), **options).data
 
     def codes(self, network: BayesianNetwork, table: Any, optional: Sequence[str] = ()) -> Codes:
         """Return new rows as codes of the states of a network, of shape (variables, rows); -1 for unknown values.
 
         Args:
             network: network that was learned from the rows of `fit`.
-            table: data frame.
+            table: data frame, or path of a file.
             optional: variables that may be absent.
         """
         return read_codes(network, table, "missing", optional)
@@ -70,16 +70,3 @@ def is_number_column(column: Any) -> bool:
     if hasattr(column.dtype, "is_numeric"):
         return bool(column.dtype.is_numeric())
     return getattr(column.dtype, "kind", "O") in "iuf"
-
-
-def _continuous(table: Any) -> list[str]:
-    """Return the columns of a frame that `"auto"` cuts."""
-    chosen = []
-    for name in table.columns:
-        column = table[name]
-        if is_number_column(column):
-            present = column.dropna() if hasattr(column, "dropna") else column.drop_nulls()
-            distinct = int(present.nunique() if hasattr(present, "nunique") else present.n_unique())
-            if distinct > _FEW or 2 < distinct > len(present) / 2:
-                chosen.append(str(name))
-    return chosen

@@ -24,7 +24,7 @@ from dagneal.base.text import plural
 from dagneal.graphs.dags import cpdag, orient
 from dagneal.graphs.knowledge import as_knowledge
 from dagneal.inference.engine import compute_joint, log_evidence
-from dagneal.inference.evidence import Given, read_evidence
+from dagneal.inference.evidence import Given, quote_label, read_evidence
 from dagneal.inference.models import check_variable, find_network, find_state
 from dagneal.inference.queries import Distribution, check_targets, query, refuse_known, state_frame
 from dagneal.networks.network import BayesianNetwork
@@ -106,7 +106,7 @@ class Effect:
     @property
     def title(self) -> str:
         """The question, such as `P(Cancer | do(Smoker=True))`."""
-        return f"P({', '.join(self.targets)} | do({self.do}){', ' if self.given else ''}{self.given})"
+        return f"P({', '.join(map(quote_label, self.targets))} | do({self.do}){', ' if self.given else ''}{self.given})"
 
     @property
     def assumption(self) -> str:
@@ -192,7 +192,7 @@ def do(
             if name in group:
                 raise InputError(f"{name!r} is both set by the intervention and {what}; remove it from one of them")
     graph = class_graph(network.dag, getattr(model, "knowledge", None) if knowledge is None else knowledge)
-    text = ", ".join(f"{name}={network.states[name][code]}" for name, code in fixed.items())
+    text = ", ".join(f"{quote_label(name)}={quote_label(network.states[name][code])}" for name, code in fixed.items())
     states = {name: network.states[name] for name in names}
     if trust_directions:
         return _trusted(network, fixed, names, given, Effect(states, np.zeros(0), np.zeros(0), text, evidence.text))
@@ -392,7 +392,7 @@ def _trusted(
     for name, code in fixed.items():
         parents[name] = ()
         cpts[name] = np.eye(len(network.states[name]))[code]
-    changed = BayesianNetwork(network.states, parents, cpts, network.name)
+    changed = BayesianNetwork(network.states, parents, cpts, network.name, network.recipe)
     labels = {name: network.states[name][code] for name, code in fixed.items()}
     values = query(changed, targets, {**labels, **(given or {})}).probabilities
     own = {name: tuple(network.parents[name]) for name in fixed}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from numbers import Real
@@ -13,6 +14,8 @@ from dagneal.base.errors import InputError, short_repr
 from dagneal.base.kernels import Floats
 from dagneal.inference.models import check_variable, find_state
 from dagneal.networks.network import BayesianNetwork
+
+_NOT_PLAIN = re.compile(r"""[(){}|,="':]|^\s|\s$|^$""")
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,14 +53,40 @@ def read_evidence(network: BayesianNetwork, given: Mapping[str, Any] | None) -> 
         check_variable(network, name)
         if isinstance(value, Mapping):
             soft[name] = _likelihoods(network, name, value)
-            texts.append(f"{name}={{{', '.join(f'{state}: {share:g}' for state, share in value.items())}}}")
         elif isinstance(value, Sequence | Set) and not isinstance(value, str):
             soft[name] = _likelihoods(network, name, dict.fromkeys(value, 1.0))
-            texts.append(f"{name}={'|'.join(map(str, value))}")
         else:
             hard[name] = find_state(network, name, value)
-            texts.append(f"{name}={network.states[name][hard[name]]}")
+            value = network.states[name][hard[name]]
+        texts.append(f"{quote_label(name)}={evidence_text(value)}")
     return Given(hard, soft, ", ".join(texts))
+
+
+def quote_label(text: str) -> str:
+    """Return a name or a state as it is written in a question, in quotes if necessary.
+
+    Args:
+        text: name or state.
+
+    >>> quote_label("chest pain"), quote_label("a, b"), quote_label('say "x"')
+    ('chest pain', '"a, b"', '"say \\\\"x\\\\""')
+    """
+    if not _NOT_PLAIN.search(text) and text not in ("P", "p", "do"):
+        return text
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def evidence_text(value: Any) -> str:
+    """Return the value of evidence as it is written in a question.
+
+    Args:
+        value: a state, a list of states, or a mapping from states to likelihoods.
+    """
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{quote_label(str(state))}: {share:g}" for state, share in value.items()) + "}"
+    if isinstance(value, Sequence | Set) and not isinstance(value, str):
+        return "{" + ", ".join(quote_label(str(state)) for state in value) + "}"
+    return quote_label(str(value))
 
 
 def _likelihoods(network: BayesianNetwork, name: str, value: Mapping[Any, Any]) -> Floats:

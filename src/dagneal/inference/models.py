@@ -86,9 +86,39 @@ def check_variable(network: BayesianNetwork, name: Any) -> int:
         network: the network.
         name: name of the variable.
     """
+    recipe = () if network.recipe is None else network.recipe.columns
+    if left_out := next((each for each in recipe if each.column == name and name not in network.states), None):
+        if left_out.name:
+            raise InputError(f"{name!r} is not a variable, but a column that became {left_out.name!r}; give this name")
+        raise InputError(
+            f"{name!r} is not a variable of the network: the column was left out ({left_out.why}); to use it, learn "
+            f"again and keep this column: keep=[{name!r}] of prepare, or --keep"
+        )
     if not isinstance(name, str) or name not in network.states:
         raise InputError(f"{short_repr(name)} is not a variable of the network{hint(str(name), network.names)}")
     return network.names.index(name)
+
+
+def _find_interval(network: BayesianNetwork, name: str, number: float) -> int | None:
+    """Return the index of the interval that contains a number, or of the state that is this number, if there is one."""
+    states = network.states[name]
+    recipe = None if network.recipe is None else next((e for e in network.recipe.variables if e.name == name), None)
+    if recipe is not None and recipe.cuts:
+        label = recipe.states[int(np.searchsorted(recipe.cuts, number, side="right"))]
+        return states.index(label) if label in states else None
+    if (bins := Bins.from_states(states)) is not None:
+        assert bins.labels is not None
+        return states.index(bins.labels[int(np.searchsorted(bins.at, number, side="right"))])
+    equal = [at for at, label in enumerate(states) if _is_number(label, number)]
+    return equal[0] if len(equal) == 1 else None
+
+
+def _is_number(label: str, number: float) -> bool:
+    """Return whether the name of a state is a number."""
+    try:
+        return float(label) == number
+    except ValueError:
+        return False
 
 
 def find_state(network: BayesianNetwork, name: str, state: Any) -> int:
@@ -107,12 +137,11 @@ def find_state(network: BayesianNetwork, name: str, state: Any) -> int:
     folded = [label for label in states if label.casefold() == text.strip().casefold()]
     if len(folded) == 1 and text.strip().lower() in ("true", "false"):  # the spelling of booleans differs between sources
         return states.index(folded[0])
-    if (bins := Bins.from_states(states)) is not None:  # a number lies in one of the intervals
-        try:
-            number = float(state)
-        except (TypeError, ValueError):
-            number = nan
-        if isfinite(number):
-            return int(np.searchsorted(bins.at, number, side="right"))
+    try:
+        number = float(state)
+    except (TypeError, ValueError):
+        number = nan
+    if isfinite(number) and (place := _find_interval(network, name, number)) is not None:
+        return place
     known = first_few([repr(label) for label in states], most=10)
     raise InputError(f"{name!r} has no state {short_repr(state)}; its states are {known}{hint(text, states)}")

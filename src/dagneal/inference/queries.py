@@ -14,7 +14,7 @@ from dagneal.base.errors import InputError, short_repr
 from dagneal.base.kernels import Floats
 from dagneal.inference.elimination import UNKNOWN, Elimination, check_size
 from dagneal.inference.engine import compute_joint, index_evidence, log_evidence, soft_factors
-from dagneal.inference.evidence import Given, read_evidence
+from dagneal.inference.evidence import Given, quote_label, read_evidence
 from dagneal.inference.models import Members, check_variable, find_members, find_network
 from dagneal.networks.network import BayesianNetwork
 
@@ -95,7 +95,7 @@ class Distribution:
     @property
     def title(self) -> str:
         """The question, such as `P(Cancer | Smoker=True)`."""
-        return f"P({', '.join(self.targets)}{' | ' if self.given else ''}{self.given})"
+        return f"P({', '.join(map(quote_label, self.targets))}{' | ' if self.given else ''}{self.given})"
 
     def __repr__(self) -> str:
         lines = [f"  {', '.join(states)}  {self[states]:.6g}" for states, _ in zip(self, range(_SHOWN), strict=False)]

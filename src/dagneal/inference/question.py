@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
 from dagneal.base.errors import InputError
 from dagneal.base.text import fit_text
 from dagneal.inference.effects import Effect, Range, do
+from dagneal.inference.evidence import evidence_text, quote_label
+from dagneal.inference.models import check_variable, find_members, find_state
 from dagneal.inference.queries import Distribution, evidence_probability, query
 
 _EXAMPLE = "P(Cancer | Smoker=yes, Xray=positive)"
@@ -23,7 +25,6 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
-_NOT_PLAIN = re.compile(r"""[(){}|,="':]|^\s|\s$|^$""")
 
 
 @dataclass(frozen=True)
@@ -61,12 +62,12 @@ class Answer:
     def __repr__(self) -> str:
         if isinstance(self.value, Distribution | Effect):
             return repr(self.value)
-        targets = ", ".join(f"{name}={state}" for name, state in self.question.states.items())
+        targets = ", ".join(f"{quote_label(name)}={quote_label(state)}" for name, state in self.question.states.items())
         if self.effect is None:
-            parts = [f"{name}={_evidence_text(value)}" for name, value in self.question.given.items()]
+            parts = [f"{quote_label(name)}={evidence_text(value)}" for name, value in self.question.given.items()]
             return f"P({targets}{' | ' if parts else ''}{', '.join(parts)}) = {self.value:.6g}"
-        title = self.effect.title.partition(" | ")[2]
-        first = f"P({targets} | {title} = {self.value}, {self.effect.assumption}"
+        condition = ", ".join(filter(None, (f"do({self.effect.do})", self.effect.given)))
+        first = f"P({targets} | {condition}) = {self.value}, {self.effect.assumption}"
         return "\n".join([first, *self.effect.reasons])
 
     def to_dict(self) -> dict[str, Any]:
@@ -99,6 +100,12 @@ def ask(model: Any, text: str, knowledge: Any = None, trust_directions: bool = F
     P(Smoker=True, Xray=Positive) = 0.06672
     """
     question = parse_question(text)
+    network = find_members(model).first
+    states = {}
+    for name, state in question.states.items():  # a number stands for its interval
+        check_variable(network, name)
+        states[name] = network.states[name][find_state(network, name, state)]
+    question = replace(question, states=states)
     if question.interventions:
         effect = do(model, question.interventions, question.targets, question.given, knowledge, trust_directions)
         if question.states:
@@ -260,24 +267,3 @@ class _Parser:
             return float(text)
         except ValueError:
             self.fail(f"{text!r} is not a number; write a likelihood such as yes:0.8")
-
-
-def quote_label(text: str) -> str:
-    """Return a name or a state as it is written in a question, in quotes if necessary.
-
-    Args:
-        text: name or state.
-
-    >>> quote_label("chest pain"), quote_label("a, b"), quote_label('say "x"')
-    ('chest pain', '"a, b"', '"say \\\\"x\\\\""')
-    """
-    if not _NOT_PLAIN.search(text) and text not in ("P", "p", "do"):
-        return text
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def _evidence_text(value: Any) -> str:
-    """Return the value of evidence as it is written in a question."""
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{state}: {share:g}" for state, share in value.items()) + "}"
-    return "{" + ", ".join(value) + "}" if isinstance(value, list) else str(value)

@@ -9,8 +9,9 @@ from typing import Any
 
 import networkx as nx
 
-from dagneal.base.errors import InputError, hint, short_repr
+from dagneal.base.errors import InputError, first_few, hint, short_repr
 from dagneal.base.text import plural
+from dagneal.graphs.knowledge import as_knowledge, equivalence_class
 from dagneal.networks.network import BayesianNetwork
 
 MOST_PATHS = 10  # paths that are listed by default
@@ -70,6 +71,7 @@ class Relation:
         paths: paths between the variables, short ones first.
         complete: whether all paths are listed.
         separator: a smallest set of further known variables that separates the two; None if there is none.
+        undetermined: edges of the listed paths that have the other direction in other members of the equivalence class.
     """
 
     first: str
@@ -79,6 +81,7 @@ class Relation:
     paths: tuple[Path, ...]
     complete: bool
     separator: tuple[str, ...] | None
+    undetermined: tuple[tuple[str, str], ...] = ()
 
     def __repr__(self) -> str:
         condition = f" given {', '.join(self.given)}" if self.given else ""
@@ -94,13 +97,17 @@ class Relation:
             lines.append(f"they are independent if {', '.join(self.separator)} {verb} also known")
         if not self.separated and self.separator is None:
             lines.append("no further known variables make them independent")
+        if self.undetermined:
+            edges = first_few([f"{parent} -> {child}" for parent, child in self.undetermined])
+            lines.append(f"data do not determine the direction of {edges}")
         return "\n".join(lines)
 
 
 def explain(model: Any, first: str, second: str, given: Iterable[str] = (), most: int = MOST_PATHS) -> Relation:
     """Explain why two variables are dependent or independent: the paths between them, and what blocks each path.
 
-    All members of the equivalence class have the same open paths.
+    All members of the equivalence class agree on which variables are dependent. But edges of a path can have another
+    direction in other members, so that another path is open. The result names such edges.
 
     Args:
         model: a network, a graph, or a result.
@@ -132,7 +139,10 @@ def explain(model: Any, first: str, second: str, given: Iterable[str] = (), most
     if not separated and not (graph.has_edge(first, second) or graph.has_edge(second, first)):
         minimal = nx.find_minimal_d_separator(graph, {first}, {second}, included=set(known))
         separator = None if minimal is None else tuple(name for name in graph if name in minimal - set(known))
-    return Relation(first, second, known, separated, paths, len(found) <= most, separator)
+    members = equivalence_class(graph, as_knowledge(getattr(model, "knowledge", None)))
+    steps = dict.fromkeys(step for path in paths for pair in pairwise(path.nodes) for step in (pair, pair[::-1]))
+    undetermined = tuple((a, b) for a, b in steps if graph.has_edge(a, b) and members.has_edge(b, a))
+    return Relation(first, second, known, separated, paths, len(found) <= most, separator, undetermined)
 
 
 def _describe(graph: nx.DiGraph, nodes: Sequence[str], known: Sequence[str], above: set[str]) -> Path:

@@ -16,12 +16,13 @@ from dagneal.inference.elimination import (
     Codes,
     Elimination,
     EliminationOrder,
+    Factor,
     IndexedNetwork,
     check_size,
     groups,
 )
 from dagneal.inference.models import Members, check_variable, find_members
-from dagneal.inference.new_data import Unseen, read_codes
+from dagneal.inference.new_data import Unseen, missing_states, read_codes
 
 if TYPE_CHECKING:
     import polars
@@ -69,6 +70,9 @@ def impute(
 ) -> polars.DataFrame:
     """Fill the missing values of each row.
 
+    The result has the states of the network: a number that was cut is given as its interval, also where it was known. The
+    state `(missing)` is never filled in; it is treated as unknown like all missing values.
+
     Args:
         model: a network or a result.
         data: rows: a file, a frame, an array or a `Dataset`.
@@ -93,15 +97,18 @@ def impute(
     if len(members.networks) > 1:
         raise InputError("impute needs one network, not an ensemble; give a result or one of ensemble.networks")
     network = members.first
-    codes = read_codes(network, data, unseen)
+    codes = read_codes(network, data, unseen, gaps_unknown=True)
     generator = np.random.default_rng(None if seed is None else whole_number("seed", seed))
+    excluded = missing_states(network)
     if method == "each":
         filled = codes.copy()
         for at in np.flatnonzero((codes == UNKNOWN).any(axis=1)).tolist():
             rows = np.flatnonzero(codes[at] == UNKNOWN)
-            filled[at, rows] = posterior_of_rows(members, codes[:, rows], at).argmax(axis=1)
+            posterior = posterior_of_rows(members, codes[:, rows], at)
+            posterior[:, [excluded[at]] if at in excluded else []] = -1
+            filled[at, rows] = posterior.argmax(axis=1)
     else:
-        filled = fill(IndexedNetwork(network), codes, generator if method == "sample" else None)
+        filled = fill(IndexedNetwork(network), codes, generator if method == "sample" else None, excluded)
     return decode_frame(network.names, list(network.states.values()), filled)
 
 
@@ -122,6 +129,16 @@ def row_log_likelihood(model: Any, data: Any, unseen: Unseen = "refuse") -> Floa
     """
     members = find_members(model)
     codes = read_codes(members.first, data, unseen)
+    return log_likelihood_of_members(members, codes)
+
+
+def log_likelihood_of_members(members: Members, codes: Codes) -> Floats:
+    """Return the log-likelihood of the known values of each row under a mixture of networks.
+
+    Args:
+        members: networks with their weights.
+        codes: values of shape (variables, rows); -1 for unknown values.
+    """
     logs = np.array([log_likelihood_of_codes(IndexedNetwork(network), codes) for network in members.networks])
     result: Floats = np.logaddexp.reduce(logs + np.log(members.weights)[:, None], axis=0)
     return result
@@ -171,21 +188,29 @@ def posterior_of_rows(members: Members, codes: Codes, at: int) -> Floats:
     return result
 
 
-def fill(indexed: IndexedNetwork, codes: Codes, generator: np.random.Generator | None = None) -> Codes:
+def fill(
+    indexed: IndexedNetwork,
+    codes: Codes,
+    generator: np.random.Generator | None = None,
+    excluded: Mapping[int, int] | None = None,
+) -> Codes:
     """Return the rows with all unknown values filled.
 
     Args:
         indexed: network.
         codes: values of shape (variables, rows); -1 for unknown values.
         generator: random generator that draws the values; None for the most probable combination.
+        excluded: for some variables, a state that no gap gets.
     """
+    allowed = {at: (np.arange(indexed.arities[at]) != state).astype(float) for at, state in (excluded or {}).items()}
     filled = codes.copy()
     for unknown, rows in groups(codes == UNKNOWN).items():
         if not unknown:
             continue
         everything = range(len(codes))
         for chunk, factors, plan in _chunks(indexed, codes, unknown, rows, everything, unknown):
-            elimination = Elimination(factors, plan, maximise=generator is None)
+            limits = [Factor((at,), allowed[at][None]) for at in unknown if at in allowed]
+            elimination = Elimination([*factors, *limits], plan, maximise=generator is None)
             if (bad := np.flatnonzero(np.isneginf(elimination.log_total()))).size:
                 row = chunk[bad[0]] + 1
                 raise InputError(

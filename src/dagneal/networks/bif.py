@@ -20,6 +20,7 @@ import numpy as np
 from dagneal.base.errors import InputError
 from dagneal.base.files import atomic_write
 from dagneal.base.text import printable
+from dagneal.data.recipe import RECIPE_VERSION, Recipe
 from dagneal.networks.network import LARGEST_CPT, BayesianNetwork
 
 _TOKEN = re.compile(
@@ -39,6 +40,8 @@ _STORED = re.compile(
     rf'^// {_ORIGINAL} (?:network|variable (?P<variable>\S+)|state (?P<owner>\S+) (?P<state>\S+)) (?P<original>".*")\s*$',
     re.MULTILINE,
 )
+_PREPARED = "preparation of the training data"  # begins the comments with the recipe, one for each variable
+_RECIPE = re.compile(rf"^// {_PREPARED} (?P<column>\{{.*\}})\s*$", re.MULTILINE)
 _UNQUOTED = re.compile(r"[A-Za-z0-9_.<>=+\-/%&]+")
 
 
@@ -70,7 +73,8 @@ def parse_bif(text: str, where: str = "BIF") -> BayesianNetwork:
     BayesianNetwork(coin: 1 variables, 0 edges)
     """
     network = _Parser(text, where).network()
-    return _restore_names(network, text, where) if _ORIGINAL in text else network
+    network = _restore_names(network, text, where) if _ORIGINAL in text else network
+    return _restore_recipe(network, text, where) if _PREPARED in text else network
 
 
 class _Parser:
@@ -302,6 +306,7 @@ def format_bif(network: BayesianNetwork, restorable: bool = True) -> str:
         names = safe_labels(network.names, _READABLE_NAME)
         labels = {name: safe_labels(states, _READABLE_STATE) for name, states in network.states.items()}
     comments = _name_comments(network, title, names, labels)
+    comments += _recipe_comments(network) if restorable else []
     lines = [f"network {_quote(title)} {{", "}", *comments]
     for name, states in labels.items():
         words = ", ".join(map(_quote, states.values()))
@@ -363,6 +368,27 @@ def _restore_names(network: BayesianNetwork, text: str, where: str) -> BayesianN
         {names[name]: table for name, table in network.cpts.items()},
         title,
     )
+
+
+def _recipe_comments(network: BayesianNetwork) -> list[str]:
+    """Return the comments with the recipe, without its explanations; none if the variables are unchanged columns."""
+    recipe = network.recipe
+    if recipe is None or all(each.unchanged for each in recipe.variables):
+        return []
+    plain = Recipe(tuple(replace(each, was="", became="", why="", change="") for each in recipe.variables))
+    return [f"// {_PREPARED} {json.dumps(line)}" for line in plain.to_dict()["column"]]
+
+
+def _restore_recipe(network: BayesianNetwork, text: str, where: str) -> BayesianNetwork:
+    """Return a network with the recipe that is stored as comments in its BIF text."""
+    try:
+        lines = [json.loads(match["column"]) for match in _RECIPE.finditer(text)]
+        recipe = Recipe.from_dict({"version": RECIPE_VERSION, "column": lines})
+    except (ValueError, RecursionError) as error:
+        problem = error if isinstance(error, InputError) else "it is not JSON"
+        text = f"{where}: the preparation of the training data cannot be read: {problem}; correct or remove the comments"
+        raise InputError(text) from error
+    return replace(network, recipe=recipe) if lines else network
 
 
 def make_labels_safe(network: BayesianNetwork) -> BayesianNetwork:

@@ -15,6 +15,7 @@ import numpy as np
 from dagneal.base.errors import InputError, check_text
 from dagneal.base.files import atomic_write, check_format
 from dagneal.base.text import fit_text
+from dagneal.data.recipe import Recipe
 from dagneal.graphs.dags import check_acyclic
 from dagneal.graphs.directions import Direction
 from dagneal.networks.bif import format_bif, make_labels_safe, safe_labels
@@ -98,6 +99,7 @@ def network_dict(network: BayesianNetwork) -> dict[str, Any]:
     Args:
         network: network to convert.
     """
+    plain: dict[str, Any] = {} if network.recipe is None else {"recipe": network.recipe.to_dict()}
     return {
         "name": network.name,
         "variables": list(network.names),
@@ -105,6 +107,7 @@ def network_dict(network: BayesianNetwork) -> dict[str, Any]:
         "states": {name: list(states) for name, states in network.states.items()},
         "parents": {name: list(parents) for name, parents in network.parents.items()},
         "cpts": {name: np.asarray(table).tolist() for name, table in network.cpts.items()},
+        **plain,
     }
 
 
@@ -191,12 +194,15 @@ def _from_json(text: str, source: str | os.PathLike[str]) -> nx.DiGraph | Bayesi
         states = {name: tuple(map(str, labels)) for name, labels in content["states"].items()}
         parents = {name: tuple(map(str, content["parents"][name])) for name in states}
         tables = {name: np.array(content["cpts"][name], dtype=np.float64) for name in states}
-    except InputError:
-        raise
+        preparation = content.get("preparation")
+        recipe = content.get("recipe", preparation.get("recipe") if isinstance(preparation, dict) else None)
+        recipe = None if recipe is None else Recipe.from_dict(recipe)
+    except InputError as error:
+        raise InputError(str(error) if str(source) in str(error) else f"{source}: {error}") from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
         raise InputError(f"{source} is not a network; give a file written by `dagneal learn`, `fit` or `convert`") from error
     _check_agreement(graph, parents, source)
-    return BayesianNetwork(states, parents, tables, str(content.get("name", "network")))
+    return BayesianNetwork(states, parents, tables, str(content.get("name", "network")), recipe)
 
 
 def _check_agreement(graph: nx.DiGraph, parents: Mapping[str, Sequence[str]], source: str | os.PathLike[str]) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import polars
 
     from dagneal.base.kernels import Floats
+    from dagneal.data.recipe import Recipe
     from dagneal.scoring.scores import Dirichlet
 
 Rounding = Literal["nearest", "floor"]
@@ -38,6 +39,8 @@ class BayesianNetwork:
         parents: parents by variable.
         cpts: conditional probability tables by variable. A table has one axis per parent, and a last axis for the variable.
         name: name of the network.
+        recipe: how the raw training data were prepared, so that new data can be prepared in the same way; None if the
+            network was not learned from a raw table.
 
     >>> rain = BayesianNetwork(
     ...     {"rain": ("no", "yes"), "wet": ("no", "yes")},
@@ -52,6 +55,7 @@ class BayesianNetwork:
     parents: Mapping[str, tuple[str, ...]]
     cpts: Mapping[str, Floats]
     name: str = "network"
+    recipe: Recipe | None = None
 
     def __post_init__(self) -> None:
         tables = {}
@@ -282,7 +286,7 @@ def fit(dag: nx.DiGraph, data: Dataset, prior: Dirichlet | None = None) -> Bayes
     check_dag(dag, data.names)
     parents = ordered_parents(dag, data.names)
     tables = dict(zip(parents, fit_tables(list(parents.items()), data, prior), strict=True))
-    return BayesianNetwork(dict(zip(data.names, data.states, strict=True)), parents, tables, "learned")
+    return BayesianNetwork(dict(zip(data.names, data.states, strict=True)), parents, tables, "learned", data.recipe)
 
 
 def fit_tables(

@@ -7,19 +7,22 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 
 from dagneal.base.errors import InputError
+from dagneal.graphs.directions import Direction
 from dagneal.report.drawing import lay_out, shorten_name
 
 if TYPE_CHECKING:
     from dagneal.solvers.solution import Solution
 
 _INCH = 72.0  # units of the layout per inch
+_ARROWS: dict[Any, str] = {Direction.COMPELLED: "->", Direction.UNDETERMINED: "-"}  # styles of matplotlib; others are filled
 _LARGEST = 30.0  # largest width and height of a new figure, in inches
 
 
 def plot_network(solution: Solution, axes: Any = None) -> Any:
     """Draw the graph of a solution with matplotlib, and return the axes.
 
-    Compelled edges have an arrow. Reversible edges are dashed lines without an arrow.
+    An edge whose direction knowledge fixes or the data support has a filled arrowhead. A compelled edge whose stability is
+    unknown has an open one, and an edge of undetermined direction is a dashed line without an arrowhead.
 
     Args:
         solution: learned network.
@@ -34,7 +37,7 @@ def plot_network(solution: Solution, axes: Any = None) -> Any:
 
     dag = nx.DiGraph(solution.dag)
     picture = lay_out(dag)
-    compelled = _compelled(solution)
+    directions = getattr(solution, "directions", {})
     boxes = picture.boxes
     right = max(box.x + box.w / 2 for box in boxes.values())
     left = min(box.x - box.w / 2 for box in boxes.values())
@@ -57,12 +60,12 @@ def plot_network(solution: Solution, axes: Any = None) -> Any:
             *picture.bends.get((parent, child), []),
             (b.x, b.y - (b.h if down else -b.h) / 2),
         ]
-        sure = (parent, child) in compelled
+        arrow = _ARROWS.get(directions.get((parent, child)), "-|>")
         axes.add_patch(
             FancyArrowPatch(
                 path=Path(points),
-                arrowstyle="-|>" if sure else "-",
-                linestyle="-" if sure else "--",
+                arrowstyle=arrow,
+                linestyle="--" if arrow == "-" else "-",
                 mutation_scale=10,
                 color="0.3",
                 zorder=1,
@@ -72,11 +75,3 @@ def plot_network(solution: Solution, axes: Any = None) -> Any:
     axes.set_ylim(bottom, top)
     axes.set_axis_off()
     return axes
-
-
-def _compelled(solution: Solution) -> set[tuple[str, str]]:
-    """Return the compelled edges of a solution; all edges if it is not a network."""
-    if not solution.is_dag:
-        return set(solution.dag.edges)
-    graph = getattr(solution, "cpdag", solution.dag)
-    return {(a, b) for a, b in graph.edges if not graph.has_edge(b, a)}

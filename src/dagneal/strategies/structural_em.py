@@ -290,7 +290,7 @@ def learn_with_gaps(
         hardware=solution.hardware,
         em=summary,
     )
-    return found, em.smooth_network()
+    return found, replace(em.smooth_network(), recipe=data.recipe)
 
 
 def _families(network: BayesianNetwork) -> list[list[int]]:

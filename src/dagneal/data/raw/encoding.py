@@ -101,9 +101,13 @@ def _interval_states(
     else:
         names = [*plain, gap]
         codes = np.where(known, np.searchsorted(entry.cuts, numbers, side="right"), len(plain))
+        if entry.action != "bin":  # a year before the first or after the last year has no state
+            only = np.array([float(name) if name.isdecimal() else np.nan for name in plain] + [np.nan])[codes]
+            names = [*names, None]
+            codes = np.where(np.isfinite(only) & (only != numbers), len(names) - 1, codes)
     states = pl.Series(names, dtype=pl.String).gather(codes.astype(np.uint32))
-    if kind == pl.String and not known.all():
-        text = values.str.strip_chars(SPACES)
+    if kind in (pl.String, pl.Enum, pl.Categorical) and not known.all():
+        text = values.cast(pl.String).str.strip_chars(SPACES)
         named = text.is_in(plain)
         if named.any():
             states = states.zip_with(~(named.fill_null(False) & pl.Series(~known)), text)
@@ -148,8 +152,10 @@ def _key(number: float) -> str:
 
 def unseen_values(
     values: polars.Series, kind: polars.DataType, entry: ColumnRecipe, encoded: polars.Series
-) -> list[tuple[str, int]]:
-    """Return the values that have no state of their own, and the number of rows with each, the most frequent first.
+) -> tuple[list[tuple[str, int]], polars.Series]:
+    """Return the values that have no state, with their numbers of rows, the most frequent first; also which rows have them.
+
+    A value has no state if its row has no state, or the state `(missing)` although the value is not missing.
 
     Args:
         values: values of the raw column.
@@ -161,5 +167,6 @@ def unseen_values(
 
     text = values.rename("value").to_frame().select(clean_text(pl.col("value"), kind, entry.marks).alias("text")).to_series()
     lost = encoded.is_null() | (encoded.cast(pl.String) == MISSING_STATE)
-    counts = text.filter(lost & text.is_not_null()).value_counts(sort=True)
-    return [(str(given), int(count)) for given, count in counts.rows()]
+    lost &= text.is_not_null() & (text != MISSING_STATE).fill_null(True)
+    counts = text.filter(lost).value_counts(sort=True)
+    return [(str(given), int(count)) for given, count in counts.rows()], lost

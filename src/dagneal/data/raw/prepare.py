@@ -21,7 +21,7 @@ from dagneal.data.columns import sort_states
 from dagneal.data.dataset import BOOLEANS, MISSING_STATE, OTHER_STATE, Dataset
 from dagneal.data.discretize import Bins, check_columns, parse_bins
 from dagneal.data.missing import missing_values_error
-from dagneal.data.raw.encoding import check_source, encode_frame, unseen_values
+from dagneal.data.raw.encoding import check_source, encode_column, encode_frame, unseen_values
 from dagneal.data.raw.notation import clean_text
 from dagneal.data.raw.opening import UNNAMED, name_columns, open_tables
 from dagneal.data.raw.profile import Profile, profile_columns
@@ -170,6 +170,50 @@ def encode_rows(recipe: Recipe, source: Any) -> polars.DataFrame:
         return encode_frame(raw, places, kinds, recipe)
 
 
+@dataclass(frozen=True)
+class NewRows:
+    """New rows with the states of a recipe, in their order.
+
+    Attributes:
+        names: column names of the table.
+        states: state of each row, by variable; null for a missing value, unless the variable has a state for it, and null
+            for a value without a state. Variables whose column is absent are left out.
+        unseen: values without a state and their numbers of rows, by variable.
+        rows: number of rows.
+    """
+
+    names: tuple[str, ...]
+    states: Mapping[str, polars.Series]
+    unseen: Mapping[str, list[tuple[str, int]]]
+    rows: int
+
+
+def encode_new(recipe: Recipe, source: Any) -> NewRows:
+    """Return the states of new rows. Columns that the recipe does not need may be absent, also columns that it needs.
+
+    Args:
+        recipe: recipe to apply.
+        source: path or data frame.
+    """
+    import polars as pl
+
+    with ExitStack() as temporary:
+        table, _, _ = _open(source, temporary)
+        table = _drop_blank_lines(table)
+        entries = [each for each in recipe.variables if each.column in table.names]
+        raw, places, kinds = _load(table, dict.fromkeys(each.column for each in entries))
+        states, unseen = {}, {}
+        for each in entries:
+            values, kind = raw[places[each.column]], kinds[each.column]
+            encoded = encode_column(values, kind, each)
+            found, lost = unseen_values(values, kind, each, encoded)
+            states[each.name] = encoded.to_frame("s").select(pl.when(~lost).then("s")).to_series() if found else encoded
+            if found:
+                unseen[each.name] = found
+        rows = raw.height if entries else 0
+        return NewRows(tuple(table.names), states, unseen, rows)
+
+
 def _open(source: Any, temporary: ExitStack) -> tuple[datafile.Source, list[Caution], Any]:
     """Open a path or a data frame. Return three values: the table, warnings about repairs, and the input for `read`."""
     if isinstance(source, str | os.PathLike):
@@ -270,7 +314,8 @@ class _Preparer:
         options, table = self.options, self.table
         chosen = self._select()
         check_columns(table.where, options.bins, chosen)
-        raw, places, kinds = _load(table, [*chosen, *([options.weights] if options.weights else [])])
+        names = [*chosen, *([options.weights] if options.weights else [])]
+        raw, places, kinds = _load(table, names, _rows_that_decide(len(chosen)))
         if not raw.height:
             raise InputError(f"{table.where}: the table has no rows")
         whole = raw.height < _rows_that_decide(len(chosen))
@@ -477,16 +522,38 @@ def _rows_that_decide(columns: int) -> int:
 def _load(
     table: datafile.Source, names: Collection[str], most: int | None = None
 ) -> tuple[polars.DataFrame, dict[str, str], dict[str, polars.DataType]]:
-    """Return three values: the rows that decide, the name of each column in them, and the data type of each column."""
+    """Return three values: the first rows, the name of each column in them, and the data type of each column.
+
+    Args:
+        table: table to load.
+        names: columns to load.
+        most: largest number of rows; None for all rows.
+    """
     import polars as pl
 
     places = {name: str(table.names.index(name)) for name in names}
     frame = table.frame
     if table.texts:
         frame = frame.filter(~pl.col("empty"))
-    raw = frame.select(places.values()).head(_rows_that_decide(len(names)) if most is None else most)
+    raw = frame.select(places.values())
+    raw = raw if most is None else raw.head(most)
     kinds = table.kinds
     return raw.collect(engine="streaming"), places, {name: kinds[name] for name in names}
+
+
+def _drop_blank_lines(table: datafile.Source) -> datafile.Source:
+    """Return a table without the blank lines of its files. Rows of missing values stay, so rows keep their numbers."""
+    import polars as pl
+
+    if not table.texts:
+        return table
+    parts = []
+    for part, path in zip(table.parts, table.texts, strict=True):
+        if blank := datafile.find_blank_lines(path):
+            rows = part.with_row_index("row")
+            part = rows.filter(~(pl.col("empty") & pl.col("row").is_in(blank))).drop("row")
+        parts.append(part.drop("empty", "short"))
+    return replace(table, parts=tuple(parts), texts=(), titles=())
 
 
 def _repeat_rows(where: str, raw: polars.DataFrame, places: Mapping[str, str], weights: str) -> polars.DataFrame:
@@ -591,7 +658,7 @@ def _unseen_cautions(
     """Return a warning for each column of new data with values that the training data did not have."""
     cautions = []
     for each in recipe.variables:
-        found = unseen_values(raw[places[each.column]], kinds[each.column], each, encoded[each.name])
+        found, _ = unseen_values(raw[places[each.column]], kinds[each.column], each, encoded[each.name])
         if found:
             rows = sum(count for _, count in found)
             became = MISSING_STATE if MISSING_STATE in each.states else "missing, so the rows are left out"
