@@ -130,9 +130,7 @@ def _leave_out_same_order(plans: list[Decision], wishes: Wishes) -> None:
 
     At least two variables stay.
     """
-    cut = [
-        at for at, plan in enumerate(plans) if plan.bins is None and plan.entry.action == "bin" and plan.values is not None
-    ]
+    cut = [at for at, plan in enumerate(plans) if _may_repeat(plan)]
     repeats = find_same_order([plans[at].values for at in cut])  # type: ignore[misc]
     room = sum(plan.entry.action != "exclude" for plan in plans) - 2
     for column, other in repeats.items():
@@ -140,6 +138,12 @@ def _leave_out_same_order(plans: list[Decision], wishes: Wishes) -> None:
         if plan.profile.name not in wishes.named and room > 0:
             entry = replace(_left_out(plan.entry, f"{SAME_ORDER} as {name}"), change=_bins(plan.profile.name))
             plans[cut[column]], room = Decision(entry, plan.profile), room - 1
+
+
+def _may_repeat(plan: Decision) -> bool:
+    """Return whether a column may be left out because of its order: many numbers that a rule will cut."""
+    waits = plan.values is not None and plan.bins is None and plan.entry.action == "bin"
+    return waits and len(plan.profile.distinct[0]) > FEW
 
 
 def _recognise_codes(plans: list[Decision], wishes: Wishes) -> None:
@@ -161,7 +165,8 @@ def _recognise_codes(plans: list[Decision], wishes: Wishes) -> None:
         profile = plans[at].profile
         numbers, values = profile.distinct[0], deciding(profile.values)
         why = "its name suggests codes" if is_code_name(profile.name) else ""
-        if not why and not is_count(profile.distinct[1]):
+        dense = 2 * len(numbers) > numbers[-1] - numbers[0]  # heaped numbers, such as multiples of 5, are measurements
+        if not why and dense and not is_count(profile.distinct[1]):
             codes = np.where(np.isfinite(values), np.searchsorted(numbers, values), -1)
             others = [group for other, group in groups.items() if other != at]
             why = "codes: neighbouring numbers are not alike" if ignores_order(codes, others) else ""
