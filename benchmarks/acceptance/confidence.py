@@ -49,7 +49,13 @@ TABLES = {
 }
 OTHER_ROWS, OTHER_SEED, FOLDS = 10_000, 1_000_000, 5
 TOLERANCE = 0.15
-KINDS = ("best", "consensus", "ensemble subsample", "ensemble rows")
+# Options of `Learned.ensemble`: the default, with the score of the network, and with the classical bootstrap, too.
+ENSEMBLES: dict[str, dict[str, Any]] = {
+    "ensemble": {},
+    "ensemble, BDeu(1)": {"score": "bdeu:1"},
+    "ensemble, rows, BDeu(1)": {"method": "rows", "score": "bdeu:1"},
+}
+KINDS = ("best", "consensus", *ENSEMBLES)
 BINS = (0.0, 0.05, 0.35, 0.65, 0.95, 1.0001)
 
 Record = dict[str, Any]
@@ -151,10 +157,10 @@ def evaluate(data: dn.Dataset, test: dn.Dataset, truth: dn.BayesianNetwork | Non
         if truth is not None:
             comparison = each.compare(truth)
             record[name] |= {"shd": comparison.shd, "cpdag": comparison.cpdag_shd}
-    for method in ("subsample", "rows"):
-        mixture = result.ensemble(networks, SOLVER, memory, method)
+    for name, options in ENSEMBLES.items():
+        mixture = result.ensemble(networks, SOLVER, memory, **options)
         value = float(mixture.log_likelihood(test) @ test.weights) / test.rows
-        record[f"ensemble {method}"] = {"likelihood": value, "networks": len(mixture.networks)}
+        record[name] = {"likelihood": value, "networks": len(mixture.networks)}
     return record
 
 
@@ -169,7 +175,7 @@ def check_networks(run: Acceptance) -> None:
         for rows in options.rows:
             records = [
                 run.record(
-                    f"network:{name}:{rows}:{seed}:{options.ensemble}:{options.samples}",
+                    f"network:2:{name}:{rows}:{seed}:{options.ensemble}:{options.samples}",
                     lambda t=truth, r=rows, s=seed, o=test: evaluate(
                         t.sample(r, s), o, t, options.ensemble, options.samples
                     ),
@@ -177,7 +183,7 @@ def check_networks(run: Acceptance) -> None:
                 for seed in range(options.seeds)
             ]
             value = {kind: mean(record[kind]["likelihood"] for record in records) for kind in KINDS}
-            gains.append(value["ensemble rows"] - value["best"])
+            gains.append(value["ensemble"] - value["best"])
             structure = [
                 ", ".join(f"{mean(record[kind][key] for record in records):.1f}" for kind in ("best", "consensus"))
                 for key in ("shd", "cpdag")
@@ -211,23 +217,21 @@ def check_tables(run: Acceptance) -> None:
     if options.tables is None:
         print("skip  tables: give a site-packages folder with --tables FOLDER", flush=True)
         return
-    print(
-        "| table | rows | columns | most states | best | consensus | ensemble | ensemble, rows |\n"
-        "|---|---|---|---|---|---|---|---|"
-    )
+    heads = ("table", "rows", "columns", "most states", *KINDS)
+    print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
     gains = []
     for name in [name for name in TABLES if name in options.only]:
         data = read_table(options.tables, name)
         records = [
             run.record(
-                f"table:{name}:{number}:{options.ensemble}:{options.samples}",
+                f"table:2:{name}:{number}:{options.ensemble}:{options.samples}",
                 lambda a=train, b=test: evaluate(a, b, None, options.ensemble, options.samples),
             )
             for number, (train, test) in enumerate(folds(data))
             if number < options.folds
         ]
         value = {kind: mean(record[kind]["likelihood"] for record in records) for kind in KINDS}
-        gains.append(value["ensemble rows"] - value["best"])
+        gains.append(value["ensemble"] - value["best"])
         cells = [f"{value['best']:.3f}", *(f"{value[kind] - value['best']:+.3f}" for kind in KINDS[1:])]
         size = f"{data.rows:,} | {len(data.names)} | {data.arities.max()}"
         print(f"| {name} | {size} | {' | '.join(cells)} |", flush=True)

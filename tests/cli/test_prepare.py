@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -105,9 +106,54 @@ def test_a_network_file_bins_new_data_like_the_training_data(raw):
 def test_a_rejection_ends_with_a_command_that_works(words, raw, capsys):
     pl.DataFrame({"name": [f"n{i}" for i in range(30)], "b": ["x", "y"] * 15}).write_csv("one.csv")
     assert main([*words, "--quiet"]) == 2
-    command = capsys.readouterr().err.strip().rpartition(": ")[2]
+    command = capsys.readouterr().err.strip().rpartition("run: ")[2]
     assert command.startswith("dagneal ")
     assert main(shlex.split(command)[1:]) == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["learn", "tt.csv"],
+        ["prepare", "none.csv"],
+        ["learn", "empty.csv"],
+        ["learn", "empty.csv", "--strict"],
+        ["learn", "folder"],
+        ["learn", "picture.csv"],
+        ["learn", "t.csv", "--keep", "il"],
+        ["learn", "t.csv", "--columns", "ill"],
+        ["learn", "t.csv", "--missing", "refuse"],
+        ["learn", "t.csv", "--weights", "ill"],
+        ["learn", "t.csv", "--apply", "none.toml"],
+        ["score", "t.json", "tt.csv"],
+    ],
+    ids=" ".join,
+)
+def test_a_rejection_of_a_file_or_an_option_ends_with_a_command_that_works(words, raw, capsys):
+    Path("empty.csv").touch()
+    Path("picture.csv").write_bytes(b"\x89PNG\0")
+    Path("folder").mkdir()
+    Path("folder", "part").mkdir()
+    Path("folder", "part", "t.csv").write_bytes(Path("t.csv").read_bytes())
+    if words[0] == "score":
+        assert main(["learn", "t.csv", "-o", "t.json", "--quiet"]) == 0
+    assert main([*words, "--quiet"]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    command = error.strip().rpartition("run: ")[2]
+    assert command.startswith(f"dagneal {words[0]} ")
+    assert main(shlex.split(command)[1:]) == 0
+
+
+def test_an_excel_file_is_refused_with_a_conversion(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    with zipfile.ZipFile("book.xlsx", "w") as book:
+        book.writestr("xl/workbook.xml", "<workbook/>")
+    assert main(["learn", "book.xlsx", "--seed", "3"]) == 2
+    error = capsys.readouterr().err
+    assert "book.xlsx: .xlsx files are not supported" in error
+    assert "read_excel" in error
+    assert error.endswith(" && dagneal learn book.csv --seed 3\n")
 
 
 @pytest.mark.parametrize(

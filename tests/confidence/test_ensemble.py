@@ -32,12 +32,13 @@ def probability(network, row):
 
 
 def test_networks_are_those_of_the_samples_with_parameters_of_all_rows(data, mixture):
-    graphs = [frozenset(dn.learn(bootstrap_sample(data, 5, number, "rows")).dag.edges) for number in range(12)]
+    samples = [bootstrap_sample(data, 5, number) for number in range(12)]
+    graphs = [frozenset(dn.learn(sample, score=dn.BDeu(10)).dag.edges) for sample in samples]
     assert {frozenset(network.dag.edges) for network in mixture.networks} == set(graphs)
     assert len(mixture.networks) == len(set(graphs))
     for network, weight in zip(mixture.networks, mixture.weights, strict=True):
         assert weight == pytest.approx(graphs.count(frozenset(network.dag.edges)) / 12)
-        fitted = dn.fit(network.dag, data)
+        fitted = dn.fit(network.dag, data, dn.BDeu(10))
         assert all(np.array_equal(network.cpts[name], fitted.cpts[name]) for name in network.names)
     assert list(mixture.weights) == sorted(mixture.weights, reverse=True)
     assert (mixture.samples, mixture.requested) == (12, 12)
@@ -101,7 +102,7 @@ def test_same_ensemble_for_any_number_of_workers_and_from_a_journal(data, mixtur
         assert dn.ensemble(data, 12, run=dn.Run(seed=5, executor=pool)).to_dict() == mixture.to_dict()
     finished = []
     with dn.Run(seed=5, journal=tmp_path / "run.db", progress=lambda *step: finished.append(step)) as run:
-        frequencies = dn.bootstrap(data, 12, run=run, method="rows")
+        frequencies = dn.bootstrap(data, 12, score=dn.BDeu(10.0), run=run)
         before = len(finished)
         assert dn.ensemble(data, 12, run=run).to_dict() == mixture.to_dict()
         assert len(finished) == before  # the samples are those of the bootstrap
@@ -163,12 +164,41 @@ def test_damaged_files_give_one_clear_message(mixture, tmp_path):
 
 
 def test_learned_results_make_ensembles(data):
-    result = dn.learn(data, score=dn.BDeu(10.0))
-    mixture = result.ensemble(4, run=dn.Run(seed=2))
-    assert mixture.to_dict() == dn.ensemble(data, 4, score="bdeu:10", run=dn.Run(seed=2)).to_dict()
-    assert result.ensemble(3, method="subsample").samples == 3
+    result = dn.learn(data)
+    assert result.ensemble(3, method="rows").samples == 3
     late = result.ensemble(50, run=dn.Run(deadline=dn.Deadline(0.0)))
     assert 1 <= late.samples < late.requested == 50
+
+
+@pytest.mark.parametrize(
+    ("learned", "given", "expected"),
+    [("bdeu:1", None, "bdeu:10"), ("bdeu:20", None, "bdeu:20"), ("bic", None, "bic"), ("bdeu:20", "bdeu:2", "bdeu:2")],
+)
+def test_an_ensemble_uses_a_score_that_predicts_well(data, learned, given, expected):
+    mixture = dn.learn(data, score=learned).ensemble(4, run=dn.Run(seed=2), score=given)
+    assert mixture.to_dict() == dn.ensemble(data, 4, score=expected, run=dn.Run(seed=2)).to_dict()
+    assert (
+        dn.ensemble(data, 4, run=dn.Run(seed=2)).to_dict()
+        == dn.ensemble(data, 4, score="bdeu:10", run=dn.Run(seed=2)).to_dict()
+    )
+
+
+def test_an_ensemble_of_nearly_distinct_rows_has_no_superfluous_edges():
+    """Classical samples repeat rows of a table with many states, and their networks then have far too many edges."""
+    names, shares = "abcdef", [0.3, 0.2, 0.15, 0.1, 0.1, 0.05, 0.05, 0.05]
+    states = {name: tuple("01234567") for name in names}
+    truth = dn.BayesianNetwork(states, dict.fromkeys(names, ()), dict.fromkeys(names, shares))
+    data, new = truth.sample(400, 1), truth.sample(2_000, 2)
+
+    def edges(mixture):
+        return sum(
+            weight * len(network.dag.edges) for network, weight in zip(mixture.networks, mixture.weights, strict=True)
+        )
+
+    default, classical = dn.ensemble(data, 8), dn.ensemble(data, 8, method="rows", score="bdeu:1")
+    assert edges(default) < 1 < 3 < edges(classical)
+    values = [mixture.log_likelihood(new) @ new.weights for mixture in (default, classical)]
+    assert values[0] > values[1] + 100
 
 
 def test_invalid_ensembles_are_rejected():

@@ -1,5 +1,7 @@
 """Automatic preparation of raw tables: rules, warnings, recipes, and new data."""
 
+import datetime
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -7,8 +9,8 @@ import pytest
 
 import dagneal as dn
 from dagneal.data.raw.cutting import Measured, choose_cuts
-from dagneal.data.raw.notation import EPOCHS
-from dagneal.data.recipe import Preparation
+from dagneal.data.raw.notation import EPOCHS, TIMES
+from dagneal.data.recipe import Preparation, Recipe
 
 ROWS = 400
 GENERATOR = np.random.default_rng(5)
@@ -195,6 +197,130 @@ def test_parts_of_dates_that_do_not_vary_are_left_out():
     assert [each.action for each in entries(dn.prepare(table(month=months)), "month")] == ["month"]
     seconds = 1_400_000_000 + GENERATOR.integers(0, 10**8, ROWS)
     assert entries(dn.prepare(table(created_at=seconds)), "created_at")[0].format == EPOCHS[0]
+
+
+# Times, codes, and columns in the same order
+
+MINUTES = GENERATOR.integers(0, 1_440, ROWS)
+
+
+@pytest.mark.parametrize(
+    ("style", "unit"),
+    [
+        (lambda m: f"{m // 60:02}:{m % 60:02}", 60),
+        (lambda m: f"{m // 60}:{m % 60:02}:30", 60),
+        (lambda m: f"{(m // 60 + 11) % 12 + 1}:{m % 60:02} {'AP'[m // 720]}M", 60),
+        (lambda m: f"{m // 1440} days {m // 60 % 24:02}:{m % 60:02}:00", 60),
+        (lambda m: f"{m * 3 // 60}:{m * 3 % 60:02}", 20),
+        (lambda m: datetime.time(m // 60, m % 60), 60),
+        (lambda m: datetime.timedelta(minutes=int(m) - 700), 60),
+    ],
+)
+def test_times_and_durations_are_cut_like_numbers(style, unit):
+    late = (MINUTES > 900) ^ (GENERATOR.random(ROWS) < 0.05)
+    frame = table(at=[style(int(m)) for m in MINUTES], late=late)
+    prepared = dn.prepare(frame)
+    at = entry(prepared, "at")
+    assert (at.action, at.format, at.why) == ("bin", TIMES, "over 12 different times")
+    assert at.was.startswith("times ")
+    offset = -700 / 60 if isinstance(frame["at"][0], datetime.timedelta) else 0
+    assert min(abs(cut - offset - 900 / unit) for cut in at.cuts) < 75 / unit  # the grid has steps of two hours
+    encoded = prepared.recipe.encode(frame)["at"]
+    hours = MINUTES / unit + offset + (0.5 / 60 if str(frame["at"][0]).endswith(":30") else 0)
+    assert encoded.to_physical().to_list() == np.searchsorted(at.cuts, hours + 1e-9, side="right").tolist()
+    applied = Recipe.from_dict(prepared.recipe.to_dict()).apply(frame)
+    assert applied.data.fingerprint == prepared.data.fingerprint
+
+
+@pytest.mark.parametrize(
+    "texts", [["08:00", "12:00", "18:00"], [f"{i}:7" for i in range(20)], [f"a {i}:30" for i in range(20)]]
+)
+def test_few_times_and_other_texts_with_colons_are_texts(texts):
+    prepared = dn.prepare(table(at=[texts[i % len(texts)] for i in range(ROWS)]))
+    assert set(entry(prepared, "at").states) == set(texts)
+
+
+def codes(count, effect, rows=2_000):
+    """Return a frame with whole numbers, and a column that depends on them by an effect of each number."""
+    generator = np.random.default_rng(8)
+    number = generator.integers(1, count + 1, rows)
+    return pl.DataFrame({"x": number, "y": generator.random(rows) < effect(number), "z": generator.integers(0, 3, rows)})
+
+
+def test_numbers_whose_order_does_not_matter_are_codes():
+    shares = np.random.default_rng(2).random(21)
+    prepared = dn.prepare(codes(20, lambda x: shares[x]))
+    x = entry(prepared, "x")
+    assert x.states == tuple(map(str, range(1, 21)))
+    assert x.why == "codes: neighbouring numbers are not alike"
+    assert prepared.table[0]["change"] == "--bins x=quantile:4"
+    frame = pl.DataFrame({"x": [3, 20, 21], "y": [True] * 3, "z": [0] * 3})
+    assert prepared.recipe.encode(frame)["x"].to_list() == ["3", "20", None]
+    cut = dn.prepare(codes(20, lambda x: shares[x]), bins={"x": "quantile:4"})
+    assert entry(cut, "x").action == "bin"
+
+
+@pytest.mark.parametrize(
+    "effect",
+    [
+        lambda x: x / 21,
+        lambda x: 0.1 + 0.8 * (x > 7),
+        lambda x: abs(x - 10) / 11,
+        lambda x: 0.1 + 0.8 * (x == 1),
+        lambda x: 0.3,
+    ],
+    ids=["line", "step", "valley", "one number", "independent"],
+)
+def test_ordered_numbers_are_cut(effect):
+    assert entry(dn.prepare(codes(20, lambda x: effect(x) + 0 * x)), "x").action == "bin"
+
+
+@pytest.mark.parametrize(
+    ("name", "action"), [("store_id", "group"), ("province", "group"), ("score", "bin"), ("age", "bin")]
+)
+def test_a_name_can_say_that_numbers_are_codes(name, action):
+    assert entry(dn.prepare(codes(20, lambda x: 0.3 + 0 * x).rename({"x": name})), name).action == action
+
+
+def test_counts_with_irregular_effects_are_cut():
+    frame = codes(14, lambda x: 0 * x + 0.5, rows=6_000)
+    number = np.minimum(np.random.default_rng(1).poisson(3, frame.height), 13)
+    shares = np.random.default_rng(2).random(14)
+    frame = frame.with_columns(
+        x=pl.Series(number), y=pl.Series(np.random.default_rng(3).random(frame.height) < shares[number])
+    )
+    assert entry(dn.prepare(frame), "x").action == "bin"
+
+
+def test_many_codes_are_cut():
+    assert entry(dn.prepare(codes(100, lambda x: 0.3 + 0 * x).rename({"x": "province"})), "province").action == "bin"
+
+
+def test_columns_in_the_same_order_are_left_out():
+    income = np.exp(GENERATOR.normal(9, 1, ROWS)).round()
+    frame = table(income=income, log_income=np.log(income), debt=-income / 3, thousands=(income / 1_000).round())
+    prepared = dn.prepare(frame)
+    assert set(prepared.data.names) == {"smoker", "sex", "income"}
+    for name in ("log_income", "debt", "thousands"):
+        assert (entry(prepared, name).why, entry(prepared, name).change) == (
+            "same order as income",
+            f"--bins {name}=quantile:4",
+        )
+    assert "debt" in dn.prepare(frame, bins={"debt": "quantile:3"}).data.names
+    assert "debt" in dn.prepare(frame, columns=["income", "debt", "sex"]).data.names
+
+
+def test_similar_numbers_and_trends_stay():
+    income = np.exp(GENERATOR.normal(9, 1, ROWS))
+    noisy = income * np.exp(GENERATOR.normal(0, 0.01, ROWS))
+    level = np.arange(ROWS) * 1.5
+    prepared = dn.prepare(table(income=income, noisy=noisy, level=level, total=np.cumsum(np.arange(ROWS)) / 7))
+    assert {"income", "noisy", "level", "total"} <= set(prepared.data.names)
+
+
+def test_two_columns_in_the_same_order_stay_if_there_are_no_others():
+    income = np.exp(GENERATOR.normal(9, 1, ROWS))
+    assert dn.prepare(pl.DataFrame({"a": income, "b": np.log(income)})).data.names == ("a", "b")
 
 
 # Texts

@@ -1,6 +1,7 @@
 """The rule for sets of more than four parents, compared with its definition."""
 
 from itertools import combinations
+from math import prod
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ def is_weak(scorer, child, parents, rule):
     for subset, lower in subsets.items():
         if len(subset) in {0, 1, 2, len(parents) - 1} and score - lower < rule.gain * (len(parents) - len(subset)):
             return True
-    if 2 * len(set(zip(*(data.codes[p].tolist() for p in parents), strict=True))) > data.rows:
+    if prod(int(data.arities[v]) for v in (child, *parents)) > data.rows:
         return True
     rest = max((s for s in subsets if len(s) == len(parents) - 1), key=lambda s: subsets[s])
     return is_weak(scorer, child, rest, rule)
@@ -95,6 +96,18 @@ def test_sets_that_only_separate_the_rows_are_weak():
     score = scorer.score_parents(child, rows)
     assert score[0] > scorer.score_parents(child, rows[:, :1])[0] + 10.0
     assert find_weak(child, rows, score, SizeRule.of(9, None), scorer).all()
+
+
+@pytest.mark.parametrize(("repeats", "weak"), [(4, True), (20, False)])
+def test_sets_that_identify_persons_are_weak_without_rows_for_their_table(repeats, weak):
+    """In a panel, many parents identify a person, and BDeu rewards this. The table has 2^6 times 5 entries."""
+    generator = np.random.default_rng(4)
+    persons = np.concatenate([generator.integers(0, 5, (1, 40)), generator.integers(0, 2, (6, 40))])
+    scorer = Scorer(dn.read(np.repeat(persons, repeats, axis=1).T))
+    child, rows = np.zeros(1, dtype=np.int64), np.arange(1, 7, dtype=np.int32)[None, :]
+    score = scorer.score_parents(child, rows)
+    assert score[0] > scorer.score_parents(child, rows[:, :5])[0] + 10.0
+    assert find_weak(child, rows, score, SizeRule(4, 2.0), scorer).all() == weak
 
 
 def test_a_given_limit_replaces_the_rule():

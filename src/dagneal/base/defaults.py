@@ -13,6 +13,7 @@ ANNEALING_SWEEPS = 4000  # sweeps of `SimulatedAnnealing` for the global problem
 SUBPROBLEM_SIZE = 3  # variables per subproblem
 BOOTSTRAP_SAMPLES = 200
 ENSEMBLE_NETWORKS = 50  # bootstrap samples of an ensemble
+ENSEMBLE_ESS = 10.0  # equivalent sample size of an ensemble; a larger one than that of `SCORE` predicts better
 STRUCTURE_PRIORS = ("uniform", "sparse", "orders", "sparse-orders")  # priors over networks, the default first
 WEAK_EDGE = 0.5  # an edge with a lower bootstrap frequency is weak
 AGREEMENT = 0.8  # fraction of the bootstrap samples with an edge that must agree on its direction

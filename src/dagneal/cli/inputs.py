@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -184,7 +184,8 @@ def read_data(options: argparse.Namespace, network: str | None = None) -> Datase
     announce_compilation(options)
     fixed = any(name in options.configuration for name in _READING)
     if network is not None and options.apply is None and not fixed and (recipe := _recipe_of(network)) is not None:
-        data = recipe.apply(options.data).data
+        with _suggest(options):
+            data = recipe.apply(options.data).data
     elif options.apply is None and (network is not None or options.strict or options.codes):
         with _suggest(options):
             data = _read_strictly(options)
@@ -219,13 +220,13 @@ def prepare_data(options: argparse.Namespace) -> Prepared:
     """
     from dagneal.data.recipe import Recipe
 
-    if options.apply is None:
-        with _suggest(options):
+    with _suggest(options):
+        if options.apply is None:
             return _prepare_by_rules(options)
-    if changed := [name for name in _READING if name in options.configuration]:
-        other = option_names(options.command)[changed[0]]
-        raise InputError(f"--apply fixes how the data are prepared; omit {other}, or omit --apply")
-    return Recipe.load(options.apply).apply(options.data)
+        if changed := [name for name in _READING if name in options.configuration]:
+            other = option_names(options.command)[changed[0]]
+            raise InputError(f"--apply fixes how the data are prepared; omit {other}, or omit --apply")
+        return Recipe.load(options.apply).apply(options.data)
 
 
 def _prepare_by_rules(options: argparse.Namespace) -> Prepared:
@@ -270,23 +271,46 @@ def _read_strictly(options: argparse.Namespace) -> Dataset:
 
 @contextmanager
 def _suggest(options: argparse.Namespace) -> Iterator[None]:
-    """Add a command that may work to the error for a table that was refused."""
+    """End the error for data that were refused with a command to copy."""
     from dagneal.data.raw.prepare import UnusableTableError
 
     try:
         yield
     except UnusableTableError as error:
-        text = f"{error}; run: {_command(options)} {error.options}" if error.options else str(error)
-        raise InputError(text) from error
+        if not error.options:
+            raise InputError(f"{error}; {_suggestion(options, str(error))}") from error
+        raise InputError(f"{error}; run: {_command(options)} {error.options}") from error
     except InputError as error:
-        if not options.strict or options.command not in ("learn", "encode") or not Path(options.data).exists():
-            raise
-        raise InputError(f"{error}; or prepare the table automatically: {_command(options, without='--strict')}") from error
+        raise InputError(f"{error}; {_suggestion(options, str(error))}") from error
 
 
-def _command(options: argparse.Namespace, without: str = "") -> str:
-    """Return the command line of a run, to copy."""
-    configuration = {name: value for name, value in options.configuration.items() if f"--{name}" != without}
+def _suggestion(options: argparse.Namespace, message: str) -> str:
+    """Return what to do about data that were refused, with a command to copy.
+
+    If the source can be read at all, an option may be at fault. The command then omits the options of reading.
+    """
+    from dagneal.data.remedies import find_remedy
+
+    remedy = find_remedy(options.data, message)
+    given = {name for name in (*_READING, "apply") if name in options.configuration}
+    if not remedy.certain and "strict" in given and options.command in ("learn", "encode"):
+        return f"to prepare the table automatically, run: {_command(options, without={'strict'})}"
+    if not remedy.certain and given:
+        return f"without options of reading, run: {_command(options, without=given)}"
+    again = [_command(options, without={"strict"}, data=remedy.data)] if remedy.data else []
+    return f"{remedy.purpose}, run: {' && '.join([*filter(None, [remedy.before]), *again])}"
+
+
+def _command(options: argparse.Namespace, without: Collection[str] = (), data: str = "") -> str:
+    """Return the command line of a run, to copy.
+
+    Args:
+        options: parsed options of the command.
+        without: names of the options to omit.
+        data: source of the data in place of the given one.
+    """
+    configuration = {name: value for name, value in options.configuration.items() if name not in without}
+    configuration |= {"data": data} if data else {}
     return shlex.join(["dagneal", *to_arguments(options.command, configuration)])
 
 

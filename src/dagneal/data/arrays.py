@@ -27,11 +27,8 @@ def select_columns(
     where: str, names: Sequence[str], weights: str | None, columns: Sequence[str] | None, drop: Sequence[str]
 ) -> list[str]:
     """Return the names in `columns` (all columns by default), except the columns in `drop` and the weights column."""
-    available, excluded = set(names), {*drop, weights}
-    for name in [*(columns or []), *drop, *([weights] if weights is not None else [])]:
-        if name not in available:
-            listed = first_few([repr(n) for n in names])
-            raise InputError(f"{where}: there is no column {name!r}; the columns are {listed}{hint(name, names)}")
+    excluded = {*drop, weights}
+    check_names(where, names, [*(columns or []), *drop, *([weights] if weights is not None else [])])
     chosen = [name for name in (names if columns is None else columns) if name not in excluded]
     if len(chosen) > MAX_COLUMNS:
         raise InputError(
@@ -48,6 +45,21 @@ def select_columns(
     if len(chosen) < 2:
         raise InputError(f"{where}: a network needs at least 2 columns; only {len(chosen)} can be used, so add columns")
     return chosen
+
+
+def check_names(where: str, names: Sequence[str], given: Sequence[str]) -> None:
+    """Raise an error if a table lacks a column.
+
+    Args:
+        where: name of the source, for errors.
+        names: column names of the table.
+        given: names that an option mentions.
+    """
+    available = set(names)
+    for name in given:
+        if name not in available:
+            listed = first_few([repr(n) for n in names])
+            raise InputError(f"{where}: there is no column {name!r}; the columns are {listed}{hint(name, names)}")
 
 
 def parse_weights(where: str, name: str, values: NDArray[np.float64], written: Any) -> Ints:

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 PARQUET = {".parquet", ".pq"}
 SPREADSHEETS = {".xlsx", ".ods"}  # ZIP files that contain no CSV file
-_TEXT = {".csv", ".tsv", ".tab", ".txt"}
+TEXT = {".csv", ".tsv", ".tab", ".txt"}
 FOREIGN = {".xlsx", ".xls", ".ods", ".json", ".jsonl", ".feather", ".arrow", ".sav", ".dta", ".rds", ".zip", ".bz2", ".xz"}
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 _GZIP = b"\x1f\x8b"
-_OTHER_COMPRESSION = {b"\x28\xb5\x2f\xfd": "Zstandard", b"BZh91AY&SY": "bzip2", b"\xfd7zXZ": "xz", b"PK\x03\x04": "ZIP"}
+COMPRESSIONS = {"Zstandard": b"\x28\xb5\x2f\xfd", "bzip2": b"BZh91AY&SY", "xz": b"\xfd7zXZ", "ZIP": b"PK\x03\x04"}
 _ZLIB = (b"x\x01", b"x^", b"x\x9c", b"x\xda")  # polars mistakes text that starts with these bytes for compressed data
 _MAX_TEXT_COLUMNS = 100_000  # each column of a text file costs time, even if it is not selected
 _MAX_NUMBERED = MAX_STATES + 2  # rows that are checked for row numbers; more distinct numbers would be too many states
@@ -287,7 +287,7 @@ def scan_file(path: Path, temporary: ExitStack) -> Source:
         raise InputError(f"{path} contains scores, not data; only learn and encode accept score files, so give the data")
     if path.suffix.lower() in FOREIGN:
         raise InputError(f"{path}: {path.suffix} files are not supported; save the table as CSV or Parquet")
-    for magic, method in _OTHER_COMPRESSION.items():
+    for method, magic in COMPRESSIONS.items():
         if start.startswith(magic):
             raise InputError(f"{path} is compressed ({method}); decompress it, or compress it with gzip instead")
     header = _header(path)
@@ -373,7 +373,7 @@ def _list_files(path: Path) -> list[Path]:
         return files
     files = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith((".", "_")))
     # Beside other data files, a .txt file is probably documentation.
-    for endings in ({*PARQUET, *_TEXT} - {".txt"}, {".txt"}):
+    for endings in ({*PARQUET, *TEXT} - {".txt"}, {".txt"}):
         if data_files := [file for file in files if {suffix.lower() for suffix in file.suffixes} & endings]:
             break
     else:

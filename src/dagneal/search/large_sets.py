@@ -4,10 +4,13 @@ n is the number of variables. A set of more than four parents must meet four con
 
 - It gains ln(n) nats over each set that lacks one of its parents.
 - It gains ln(n) nats for each further parent over each of its subsets of at most two parents.
-- The state combinations that occur have at least two rows on average.
+- The states of the child and its parents have at most as many combinations as there are rows.
 - Without its weakest parent, it obeys the rule, too.
 
 Required parents always stay: their set need not obey the rule, and they do not count in the third condition.
+
+The third condition keeps tables of probabilities from having more entries than there are rows. Otherwise, BDeu rewards sets
+that identify groups of equal rows, such as the rows of one person in a panel.
 
 With few rows, or with columns that are nearly constant, BDeu rewards almost any further parent: the best of n useless
 variables often gains a nat or two. If the states of the child are about equally frequent, it also rewards sets that give
@@ -28,12 +31,8 @@ from numpy.typing import NDArray
 
 from dagneal.base.defaults import NETWORK_PARENTS
 from dagneal.base.kernels import Floats, Ints
-from dagneal.data.dataset import Dataset
 from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.sets import Members, state_combinations
-
-_MEAN_ROWS = 2  # rows for each combination of the states of a large set that occurs
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # a large odd number: different combinations almost never have equal hashes
 
 
 class SizeRule(NamedTuple):
@@ -100,25 +99,14 @@ def find_weak(children: Ints, rows: Members, scores: Floats, rule: SizeRule, sco
         needed = rule.gain * (size - (np.array(places) >= 0).sum(axis=1))
         weak[some] = (scores[some, None] - small_scores.reshape(len(some), -1) < needed).any(axis=1)
     large = large[~weak[large]]
+    arities = scorer.data.arities
     optional = rows[large]
     if required is not None:
         optional = -np.sort(-np.where(required[optional, children[large, None]], -1, optional), axis=1)
-    weak[large] = _separate_rows(optional, scorer.data)
+    weak[large] = state_combinations(optional, arities) * arities[children[large]] > scorer.data.rows
     large = large[~weak[large]]
     weak[large] = find_weak(children[large], rest[large], rest_scores[large], rule, scorer)
     return weak
-
-
-def _separate_rows(sets: Members, data: Dataset) -> NDArray[np.bool_]:
-    """Return, for each set, whether its state combinations that occur have fewer than `_MEAN_ROWS` rows on average."""
-    most = data.rows / _MEAN_ROWS  # combinations
-    separate = state_combinations(sets, data.arities) > most
-    for index in np.flatnonzero(separate):
-        hashes = np.zeros(data.codes.shape[1], dtype=np.uint64)
-        for variable in sets[index][sets[index] >= 0]:
-            hashes = hashes * _MULTIPLIER + data.codes[variable]
-        separate[index] = len(np.unique(hashes)) > most
-    return separate
 
 
 def drop_weak_changes(rows: Members, scores: Floats, origin: Ints, old: Members, old_scores: Floats, rule: SizeRule) -> Ints:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import comb, inf, log
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,8 +82,7 @@ def choose_cuts(measured: list[Measured], others: list[Ints]) -> list[tuple[floa
     if not measured:
         return []
     rows = len(measured[0].values)
-    step = max(1, -(-rows // _DECIDING_ROWS))
-    most = max(2, min(MOST_STATES, rows // ROWS_PER_STATE))
+    step, most = _step(rows), max(2, min(MOST_STATES, rows // ROWS_PER_STATE))
     grids = [_make_grid(column.values[::step], column.values, most) for column in measured]
     states = [_merge_groups(codes[::step]) for codes in others]
     segments = [_equal_segments(grid, _START) for grid in grids]
@@ -94,6 +93,34 @@ def choose_cuts(measured: list[Measured], others: list[Ints]) -> list[tuple[floa
     return [
         _cut_points(grid, segment, column.whole) for grid, segment, column in zip(grids, segments, measured, strict=True)
     ]
+
+
+def _step(rows: int) -> int:
+    """Return the distance between deciding rows."""
+    return max(1, -(-rows // _DECIDING_ROWS))
+
+
+def first_groups(measured: list[Measured], others: list[Ints]) -> list[Ints]:
+    """Return few states of each column, in the deciding rows: of the columns of numbers, then of the others.
+
+    Args:
+        measured: columns of numbers.
+        others: codes of the other columns, with small numbers for frequent states; -1 for a missing value.
+    """
+    numbers = []
+    for column in measured:
+        grid = _make_grid(deciding(column.values), column.values, MOST_STATES)
+        numbers.append(_apply(grid, _equal_segments(grid, _START)))
+    return [*numbers, *(_merge_groups(deciding(codes)) for codes in others)]
+
+
+def deciding(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the values of the deciding rows.
+
+    Args:
+        values: values of all rows.
+    """
+    return values[:: _step(len(values))]
 
 
 def _make_grid(values: Floats, all_values: Floats, most: int) -> _Grid:

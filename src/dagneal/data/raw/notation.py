@@ -30,6 +30,8 @@ NUMBERS = {
     "thousands point": _SIGN + r"(\d{1,3}(\.\d{3})+|\d+)(,\d*)?$",
     "thousands space": _SIGN + r"(\d{1,3}( \d{3})+|\d+)([.,]\d*)?$",
 }
+TIMES = "times"  # times of day and durations, such as 14:35, 2:35 PM, 14:35:20 or 3 days 04:05:06
+_CLOCK = r"(?i)^(-)?(?:(\d+) days?,? \+?)?(\d{1,6}):([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?\s*(a|p)?\.?(?:m\.?)?$"
 SYMBOLS = " with symbols"  # added to the notation if currency signs, percent signs or brackets are removed first
 EPOCHS = ("seconds since 1970", "milliseconds since 1970")
 _DAYS = (
@@ -58,7 +60,7 @@ def clean_text(column: polars.Expr, kind: polars.DataType, marks: tuple[str, ...
         return column.cast(pl.String)  # a category such as `NA` is no missing value
     if kind.is_float():
         column = column.fill_nan(None)
-    text = column.cast(pl.String).str.strip_chars(SPACES)
+    text = (_duration_text(column) if kind == pl.Duration else column.cast(pl.String)).str.strip_chars(SPACES)
     return pl.when(~text.is_in(sorted({*ALWAYS_MISSING, *marks}))).then(text)
 
 
@@ -68,10 +70,12 @@ def to_number(column: polars.Expr, kind: polars.DataType, notation: str) -> pola
     Args:
         column: values of any type.
         kind: data type of the values.
-        notation: key of `NUMBERS`, which may end with `SYMBOLS`.
+        notation: key of `NUMBERS`, which may end with `SYMBOLS`, or `TIMES`.
     """
     import polars as pl
 
+    if notation == TIMES:
+        return _to_hours((_duration_text(column) if kind == pl.Duration else column.cast(pl.String)).str.strip_chars(SPACES))
     if kind.is_numeric():
         number = column.cast(pl.Float64, strict=False)
         return pl.when(number.is_finite()).then(number)
@@ -86,6 +90,31 @@ def to_number(column: polars.Expr, kind: polars.DataType, notation: str) -> pola
         text = text.str.replace(",", ".", literal=True)
     number = text.cast(pl.Float64, strict=False)
     return pl.when(number.is_finite()).then(number)
+
+
+def _duration_text(column: polars.Expr) -> polars.Expr:
+    """Return durations as text, such as 27:05:06.5 for hours, minutes and seconds."""
+    import polars as pl
+
+    micro = column.dt.total_microseconds()
+    size = micro.abs()
+    sign = pl.when(micro < 0).then(pl.lit("-")).otherwise(pl.lit(""))
+    minutes, seconds = size // 60_000_000 % 60, size % 60_000_000 / 1e6
+    padded = [part.cast(pl.String).str.replace(r"^(\d)(\.|$)", "0${1}${2}") for part in (minutes, seconds)]
+    return pl.when(micro.is_not_null()).then(pl.format("{}{}:{}:{}", sign, size // 3_600_000_000, *padded))
+
+
+def _to_hours(text: polars.Expr) -> polars.Expr:
+    """Return times as numbers, in units of the first part: 14:30 becomes 14.5. All other texts are null."""
+    import polars as pl
+
+    def part(number: int) -> polars.Expr:
+        return text.str.extract(_CLOCK, number).cast(pl.Float64)
+
+    half = text.str.extract(_CLOCK, 6).str.to_lowercase()
+    first = pl.when(half.is_null()).then(part(3)).otherwise(part(3) % 12 + 12 * (half == "p").cast(pl.Float64))
+    hours = part(2).fill_null(0) * 24 + first + part(4) / 60 + part(5).fill_null(0) / 3_600
+    return pl.when(text.str.extract(_CLOCK, 1).is_null()).then(hours).otherwise(-hours)
 
 
 def to_date(column: polars.Expr, kind: polars.DataType, notation: str) -> polars.Expr:

@@ -15,7 +15,7 @@ from dagneal.base.defaults import MERGE, RARE
 from dagneal.base.errors import InputError, first_few
 from dagneal.base.text import plural
 from dagneal.data import datafile
-from dagneal.data.arrays import pandas_source, parse_weights, select_columns
+from dagneal.data.arrays import check_names, pandas_source, parse_weights, select_columns
 from dagneal.data.cautions import Caution
 from dagneal.data.columns import sort_states
 from dagneal.data.dataset import BOOLEANS, MISSING_STATE, OTHER_STATE, Dataset
@@ -352,10 +352,7 @@ class _Preparer:
     def _select(self) -> list[str]:
         """Return the names of the columns to look at."""
         options, table = self.options, self.table
-        for name in options.keep:
-            select_columns(
-                table.where, [*table.names, "", " "], None, [name, "", " "], ()
-            )  # raises an error for unknown names
+        check_names(table.where, table.names, options.keep)
         return select_columns(table.where, table.names, options.weights, options.columns, options.drop)
 
     def _wishes(self, bins: Mapping[str, Bins]) -> Wishes:

@@ -17,6 +17,7 @@ from dagneal.data.raw.notation import (
     MISSING_NUMBERS,
     NUMBERS,
     SYMBOLS,
+    TIMES,
     clean_text,
     date_part,
     to_date,
@@ -137,7 +138,7 @@ def _profile(name: str, values: polars.Series, kind: polars.DataType) -> Profile
         return _with_values(plain, "dates", "%Y-%m-%d", _days(distinct, pl.String(), "%Y-%m-%d"))
     if found := _find_epoch(plain, distinct) or _find_date(plain, distinct):
         return found
-    return _find_number(plain, distinct) or plain
+    return _find_number(plain, distinct) or _find_time(plain, distinct) or plain
 
 
 def _replace(profile: Profile, **changes: object) -> Profile:
@@ -182,6 +183,15 @@ def _find_number(profile: Profile, distinct: polars.Series) -> Profile | None:
         if _fits(profile, numbers):
             return _with_values(profile, "numbers", notation, numbers)
     return None
+
+
+def _find_time(profile: Profile, distinct: polars.Series) -> Profile | None:
+    """Return the profile of a column of many times or durations; return None for other texts."""
+    if len(distinct) <= FEW or ":" not in profile.texts[-1] + profile.texts[0]:
+        return None
+    numbers = _convert(distinct, TIMES)
+    many = len(np.unique(numbers[np.isfinite(numbers)])) > FEW
+    return _with_values(profile, "numbers", TIMES, numbers) if many and _fits(profile, numbers) else None
 
 
 def _fits(profile: Profile, numbers: Floats) -> bool:

@@ -11,11 +11,14 @@ import numpy as np
 
 from dagneal.base.kernels import Floats, Ints
 from dagneal.base.text import plural
+from dagneal.data.columns import sort_states
 from dagneal.data.dataset import BOOLEANS, MISSING_STATE, OTHER_STATE
 from dagneal.data.discretize import EVERY, Bins, format_cuts, state_names
-from dagneal.data.raw.cutting import Measured, choose_cuts
-from dagneal.data.raw.notation import WEEKDAYS
+from dagneal.data.raw.code_numbers import MOST_CODES, ROWS_PER_CODE, ignores_order, is_code_name, is_count
+from dagneal.data.raw.cutting import Measured, choose_cuts, deciding, first_groups
+from dagneal.data.raw.notation import TIMES, WEEKDAYS
 from dagneal.data.raw.profile import FEW, Profile, part_values
+from dagneal.data.raw.same_order import find_same_order
 from dagneal.data.recipe import Action, ColumnRecipe, Gaps
 from dagneal.data.roles import is_identifier, may_be_row_numbers, names_identifier, split_words
 
@@ -39,7 +42,7 @@ ROWS_PER_NUMBER = 5  # more than PLAIN_STATES numbers stay as they are if there 
 
 SPARSE = 0.5  # rows with at least this share of missing values are left out first,
 SPARSE_ROWS = 0.2  # if they are at most this share of all rows
-ROW_NUMBERS, CONSTANT = "row numbers", "constant"  # reasons to leave out a column
+ROW_NUMBERS, CONSTANT, SAME_ORDER = "row numbers", "constant", "same order"  # reasons to leave out a column
 
 _ID_NAME = re.compile(r"(?i)(id|num|nbr|no|nr)\.?$")  # ends of names of identifiers, such as `pidnum`
 _PARTS = ("year", "month", "weekday")
@@ -103,6 +106,8 @@ def decide(profiles: Sequence[Profile], wishes: Wishes) -> list[ColumnRecipe]:
         wishes: options that override rules.
     """
     plans = [plan for profile in profiles for plan in _plan(profile, wishes)]
+    _leave_out_same_order(plans, wishes)
+    _recognise_codes(plans, wishes)
     waiting = [plan for plan in plans if plan.values is not None]
     others = [plan.codes for plan in plans if plan.codes is not None]
     automatic = [plan for plan in waiting if plan.bins is None]
@@ -118,6 +123,82 @@ def decide(profiles: Sequence[Profile], wishes: Wishes) -> list[ColumnRecipe]:
     return [
         entry if entry.action != "bin" or entry.cuts else _left_out(entry, "the same state in all rows") for entry in entries
     ]
+
+
+def _leave_out_same_order(plans: list[Decision], wishes: Wishes) -> None:
+    """Leave out columns of numbers that put the rows in the same order as another column, in place.
+
+    At least two variables stay.
+    """
+    cut = [at for at, plan in enumerate(plans) if _may_repeat(plan)]
+    repeats = find_same_order([plans[at].values for at in cut])  # type: ignore[misc]
+    room = sum(plan.entry.action != "exclude" for plan in plans) - 2
+    for column, other in repeats.items():
+        plan, name = plans[cut[column]], plans[cut[other]].profile.name
+        if plan.profile.name not in wishes.named and room > 0:
+            entry = replace(_left_out(plan.entry, f"{SAME_ORDER} as {name}"), change=_bins(plan.profile.name))
+            plans[cut[column]], room = Decision(entry, plan.profile), room - 1
+
+
+def _may_repeat(plan: Decision) -> bool:
+    """Return whether a column may be left out because of its order: many numbers that a rule will cut."""
+    waits = plan.values is not None and plan.bins is None and plan.entry.action == "bin"
+    return waits and len(plan.profile.distinct[0]) > FEW
+
+
+def _recognise_codes(plans: list[Decision], wishes: Wishes) -> None:
+    """Replace the decisions about columns whose numbers are codes of categories, in place."""
+    candidates = [
+        at for at, plan in enumerate(plans) if plan.bins is None and EVERY not in wishes.bins and _may_be_codes(plan)
+    ]
+    if not candidates:
+        return
+    waiting = [at for at, plan in enumerate(plans) if plan.values is not None]
+    coded = [at for at, plan in enumerate(plans) if plan.codes is not None]
+    measured = [Measured(plan.values, plan.whole) for plan in plans if plan.values is not None]
+    groups = dict(
+        zip(
+            [*waiting, *coded], first_groups(measured, [plan.codes for plan in plans if plan.codes is not None]), strict=True
+        )
+    )
+    for at in candidates:
+        profile = plans[at].profile
+        numbers, values = profile.distinct[0], deciding(profile.values)
+        why = "its name suggests codes" if is_code_name(profile.name) else ""
+        dense = 2 * len(numbers) > numbers[-1] - numbers[0]  # heaped numbers, such as multiples of 5, are measurements
+        if not why and dense and not is_count(profile.distinct[1]):
+            codes = np.where(np.isfinite(values), np.searchsorted(numbers, values), -1)
+            others = [group for other, group in groups.items() if other != at]
+            why = "codes: neighbouring numbers are not alike" if ignores_order(codes, others) else ""
+        if why and (plan := _code_plan(plans[at], why, wishes)) is not None:
+            plans[at] = plan
+
+
+def _may_be_codes(plan: Decision) -> bool:
+    """Return whether a column may hold codes: whole numbers, not too many, with enough rows each."""
+    profile = plan.profile
+    if plan.values is None or plan.entry.action != "bin" or not profile.whole or profile.notation != "plain":
+        return False
+    numbers = len(profile.distinct[0])
+    times = not set(split_words(profile.name)).isdisjoint(_TIME_WORDS.split())
+    written = numbers == len(profile.texts) - len(profile.marks)
+    return FEW < numbers <= MOST_CODES and profile.filled >= ROWS_PER_CODE * numbers and written and not times
+
+
+def _code_plan(plan: Decision, why: str, wishes: Wishes) -> Decision | None:
+    """Return the decision about a column of codes; None if its frequent codes cover too few rows."""
+    profile = plan.profile
+    base = ColumnRecipe(profile.name, profile.name, "keep", was=plan.entry.was)
+    grouped = _text_plan(profile, base, wishes)
+    if grouped.entry.action == "exclude":
+        return None
+    labels = grouped.entry.states or tuple(text for text in profile.texts if text not in profile.marks)
+    states = [*sort_states([label for label in labels if label != OTHER_STATE]), *({OTHER_STATE} & set(labels))]
+    became = grouped.entry.became if grouped.entry.action == "group" else f"{len(states)} states"
+    entry = replace(
+        base, action="group", marks=profile.marks, states=tuple(states), became=became, why=why, change=_bins(profile.name)
+    )
+    return Decision(entry, profile, grouped.codes)
 
 
 def _left_out(entry: ColumnRecipe, why: str) -> ColumnRecipe:
@@ -154,6 +235,8 @@ def describe_values(profile: Profile) -> str:
         kind = "whole numbers" if profile.whole else "numbers"
         written = "" if profile.notation == "plain" else f" ({profile.notation.removeprefix('plain ')})"
         few = f"{len(numbers)} {kind}" if len(numbers) <= FEW else kind
+        if profile.notation == TIMES and len(numbers):
+            return f"times {_clock(numbers[0])} to {_clock(numbers[-1])}{gaps}"
         return f"{few} {_number(numbers[0])} to {_number(numbers[-1])}{written}{gaps}" if len(numbers) else f"{kind}{gaps}"
     if profile.kind == "dates":
         days = profile.distinct[0]
@@ -162,6 +245,13 @@ def describe_values(profile: Profile) -> str:
     if profile.boolean:
         return f"true or false{gaps}"
     return f"{plural(len(profile.texts), 'text')}{gaps}"
+
+
+def _clock(hours: float) -> str:
+    """Return a time as text, such as 14:35."""
+    minutes = round(abs(hours) * 60)
+    sign = "-" if hours < 0 else ""
+    return f"{sign}{minutes // 60}:{minutes % 60:02}"
 
 
 def _percent(share: float) -> str:
@@ -218,7 +308,7 @@ def _reason_to_leave_out(profile: Profile, named: bool) -> tuple[str, str] | Non
     if few and profile.gaps <= DROPPED_ROWS:
         return f"nearly constant: {plural(others, 'other value')}", _keep(name)
     if profile.kind == "numbers":
-        return _number_reason(profile)
+        return None if profile.notation == TIMES else _number_reason(profile)
     if profile.kind == "text" and not profile.categories and not profile.boolean:
         return _text_reason(profile)
     return None
@@ -457,7 +547,8 @@ def _describe_cuts(plan: Decision, cuts: tuple[float, ...], wishes: Wishes) -> C
     names = interval_names(cuts, numbers, plan.whole)
     plan.codes = np.where(np.isfinite(values), np.searchsorted(cuts, values, side="right"), -1)
     prefix = "" if entry.name == entry.column else f"{entry.name}: "
-    why = f"over {FEW} different numbers" if entry.action == "bin" else f"the {entry.action} varies"
+    kind = "times" if plan.profile.notation == TIMES else "numbers"
+    why = f"over {FEW} different {kind}" if entry.action == "bin" else f"the {entry.action} varies"
     if entry.action == "bin" and len(numbers) <= FEW:
         why = "few rows per number"
         if plan.profile.notation not in ("plain", "decimal comma"):
