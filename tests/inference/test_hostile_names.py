@@ -49,8 +49,9 @@ def test_questions_and_their_texts(seed):
     single = ask(network, f"P({quote_label(last)}={quote_label(network.states[last][0])} | {answer.given})")
     assert single.value == pytest.approx(answer.probabilities[0])
     part = ask(network, f"P({quote_label(last)}={quote_label(network.states[last][0])} | do({effect.do}))")
-    assert part.value == effect[network.states[last][0]]
-    assert ask(network, repr(part).rpartition(" = ")[0]).value == part.value
+    expected = effect[network.states[last][0]]  # the last digits of pyAgrum's answers can differ between calls
+    for value in (part.value, ask(network, repr(part).rpartition(" = ")[0]).value):
+        assert (value.low, value.high) == pytest.approx((expected.low, expected.high))
     assert ask(network, repr(single).rpartition(" = ")[0]).value == pytest.approx(single.value)
     assert set(most_probable(network, {first: state}).states) == set(network.names)
     assert explain(network, first, last, [second]).paths
