@@ -200,12 +200,22 @@ def test_interventions_have_the_range_of_the_class(shown):
     window.execute_script("document.getElementById('mode-do').click()")
     click_state(window, "Cancer", "True")
     select(window, "Smoker")
-    assert bars(window) == pytest.approx(np.array([[0.3, 0.0], [0.7, 0.0]])[::-1], abs=0.5)
     effect = dn.do(network, {"Cancer": "True"}, "Smoker")
     assert effect.identified
     assert bars(window)[:, 0] == pytest.approx(effect.low, abs=1e-6)
     assert "no hidden common causes" in text_of(window, "caveats")
     assert "All networks of the equivalence class" in text_of(window, "caveats")
+    collider = dn.BayesianNetwork(
+        dict.fromkeys("abc", ("no", "yes")),
+        {"a": (), "b": (), "c": ("a", "b")},
+        {"a": [0.4, 0.6], "b": [0.5, 0.5], "c": np.full((2, 2, 2), 0.5)},
+    )
+    matrix = np.zeros((3, 3))
+    matrix[[0, 1, 2, 2], [2, 2, 0, 1]] = 0.5  # frequent edges, whose direction changes between samples
+    unstable = dn.Confidence(bootstrap=dn.Bootstrap(tuple("abc"), 100, matrix + matrix.T, matrix, 100))
+    window = shown(known(collider, confidence=unstable), "#do:a=yes&show:c")
+    settled(window)
+    assert "the direction of 1 edge at a set variable is undetermined" in text_of(window, "caveats")
     chain = chain_network()
     window = shown(known(chain), "#do:b=yes&observe:c=yes&show:a")
     settled(window)
@@ -483,7 +493,7 @@ def test_axe_finds_no_problem_with_an_answer(shown, axe, how):
         window.execute_script("document.getElementById('table-box').open = true; document.getElementById('explain').click()")
         window.execute_script(HIGHLIGHT, "ancestors")
         wait(window, lambda: window.execute_script("return !document.getElementById('explanation').hidden"))
-        violations, passes = find_violations(window, axe, ("minor", "moderate", "serious", "critical"))
+        violations, passes = find_violations(window, axe)
         width = window.execute_script("return document.documentElement.scrollWidth - innerWidth")
     finally:
         emulate(window)

@@ -1,6 +1,6 @@
 // Save the complete drawing as SVG or PNG. Styles become attributes, so that the file needs no style sheet.
 const COPIED = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "opacity",
-  "font-size", "font-family", "font-weight", "text-anchor"];
+  "font-size", "font-family", "font-weight", "text-anchor", "paint-order"];
 const KEPT_ATTRIBUTES = new Set(["d", "x", "y", "width", "height", "rx", "dy", "transform", ...COPIED]);
 const RESOLUTION = 2, LARGEST_IMAGE = 8192; // pixels for each unit of the drawing, and of the longer side of the image
 const NOT_IN_XML = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;

@@ -6,7 +6,7 @@ const SLOW = 150; // milliseconds after which the page says that it computes
 
 function startPanel(network, drawing, announce, onChoose) {
   const observed = new Map(), fixed = new Map(), notice = byId("notice");
-  let chosen = null, rows = [], prior = null, answer = null, ask = null, failed = false, timer = 0;
+  let chosen = null, rows = [], prior = null, answer = null, ask = null, failed = false, timer = 0, version = 0;
 
   const label = (variable) => shorten(network.names[variable]);
   const labelState = (variable, code) => shorten(network.states[variable][code]);
@@ -52,6 +52,9 @@ function startPanel(network, drawing, announce, onChoose) {
 
   const fail = (text) => {
     failed = true;
+    clearTimeout(timer);
+    byId("panel").setAttribute("aria-busy", "false");
+    byId("probability").textContent = "";
     notice.textContent = `This browser cannot answer questions on this page: ${text}. Use dagneal query instead.`;
   };
   const question = (kind, receive) => {
@@ -67,6 +70,7 @@ function startPanel(network, drawing, announce, onChoose) {
     ask(kind, observed, fixed, (reply) => { clearTimeout(timer); receive(reply); });
   };
   const update = () => {
+    version++;
     showEvidence();
     writeAddress(network, observed, fixed, chosen);
     byId("explanation").hidden = true;
@@ -115,7 +119,13 @@ function startPanel(network, drawing, announce, onChoose) {
   const describeEffect = () => {
     if (!fixed.size || !answer || !answer.marginals) return [];
     const lines = ["Assuming no hidden common causes."], names = (answer.open || []).map(label).join(", ");
-    if (!answer.open) return [...lines, "All networks of the equivalence class give this answer."];
+    // The class is an estimate too: the bootstrap may not support a direction that all its networks share.
+    const isUnstable = ({ from, to, absent, arrow }) => !absent && !arrow && [from, to].some((end) => fixed.has(end));
+    const unstable = network.edges.filter(isUnstable).length;
+    if (!answer.open) {
+      return [...lines, `All networks of the equivalence class give this answer.${unstable
+        ? ` But the direction of ${plural(unstable, "edge")} at a set variable is undetermined, so the class itself is doubtful.` : ""}`];
+    }
     const unknown = `The data do not determine the direction of every edge at ${names}.`;
     if (!answer.range) {
       return [...lines, `${unknown} So the equivalence class does not support a single number. The bars follow the drawn directions, `
@@ -193,7 +203,8 @@ function startPanel(network, drawing, announce, onChoose) {
         + "Each line shows the state that gained most."
       : "No other variable changed.";
   };
-  const explain = () => question("explain", (reply) => {
+  const explain = (asked = version) => question("explain", (reply) => {
+    if (asked !== version) return; // the evidence has changed since
     showAnswer();
     const box = byId("explanation"), others = network.names.map((_, variable) => variable).filter((v) => !observed.has(v) && !fixed.has(v));
     box.hidden = false;
@@ -283,7 +294,7 @@ function startPanel(network, drawing, announce, onChoose) {
       `The address has ${plural(stored.problems.length, "part")} that ${stored.problems.length === 1 ? "does" : "do"} not fit this network; ignored.`);
   };
   byId("clear").onclick = clear;
-  byId("explain").onclick = explain;
+  byId("explain").onclick = () => explain();
   for (const id of ["mode-observe", "mode-do"]) byId(id).onchange = () => { byId("mode-note").hidden = !doing(); };
   if (!network.questions) { notice.textContent = network.reason; byId("ask").hidden = true; }
   addEventListener("hashchange", restore);
