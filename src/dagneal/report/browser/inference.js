@@ -143,7 +143,9 @@ function buildTree(network, known, cut) {
   const steps = [true, false].map((byFill) => eliminate(graph, states, byFill))
     .sort((a, b) => measure(a, states).total - measure(b, states).total)[0];
   const size = measure(steps, states), width = Math.max(0, ...steps.map((step) => step.scope.length - 1));
-  if (size.largest > LARGEST_TABLE || size.total > LARGEST_TOTAL) return { refused: { ...size, width, limit: LARGEST_TABLE } };
+  if (size.largest > LARGEST_TABLE || size.total > LARGEST_TOTAL) {
+    return { refused: { ...size, width, limit: LARGEST_TABLE, totalLimit: LARGEST_TOTAL } };
+  }
   const position = new Map(steps.map((step, at) => [step.variable, at]));
   const parentOf = steps.map((step) => Math.min(...step.scope.slice(1).map((variable) => position.get(variable))));
   const into = steps.map((_, at) => at), scopes = steps.map((step) => step.scope);

@@ -95,10 +95,12 @@ function startPanel(network, drawing, announce, onChoose) {
     });
   };
 
-  const describeRefusal = ({ largest, width, limit }) => {
-    const size = largest < 1e15 ? largest.toLocaleString("en") : largest.toExponential(1);
-    return `Exact answers need a table with ${size} numbers (treewidth ${width}); this page computes tables with up to `
-      + `${limit.toLocaleString("en")} numbers. ${hasEvidence() ? "More evidence can help" : "Evidence can help"}: click on states of `
+  const describeRefusal = ({ largest, total, width, limit, totalLimit }) => {
+    const count = (size) => (size < 1e15 ? size.toLocaleString("en") : size.toExponential(1));
+    const need = largest > limit
+      ? `a table with ${count(largest)} numbers (treewidth ${width}); this page computes tables with up to ${count(limit)} numbers`
+      : `tables with ${count(total)} numbers together (treewidth ${width}); this page computes up to ${count(totalLimit)}`;
+    return `Exact answers need ${need}. ${hasEvidence() ? "More evidence can help" : "Evidence can help"}: click on states of `
       + "well-connected variables. On the command line, dagneal query may use more memory.";
   };
   const problem = () => {
