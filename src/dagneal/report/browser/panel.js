@@ -114,8 +114,7 @@ function startPanel(network, drawing, announce, onChoose) {
     if (!observed.size) return "";
     const given = fixed.size ? "P(observed states | set states)" : "P(evidence)";
     const logs = answer.range && answer.range.logs;
-    if (logs && logs[1] - logs[0] > 1e-9) return `${given} is between ${fromLog(logs[0])} and ${fromLog(logs[1])}.`;
-    return `${given} = ${fromLog(answer.log)}`;
+    return `${given} = ${logs ? between(fromLog(logs[0]), fromLog(logs[1]), " to ") : fromLog(answer.log)}`;
   };
   // What the answer to an intervention assumes, and whether it is one number.
   const describeEffect = () => {
@@ -146,7 +145,8 @@ function startPanel(network, drawing, announce, onChoose) {
 
   const bounds = (variable) => (answer && answer.range ? [answer.range.low[variable], answer.range.high[variable]]
     : answer && answer.marginals ? [answer.marginals[variable], answer.marginals[variable]] : null);
-  const valueText = (low, high) => (high - low > 1e-9 ? `${percent(low)} – ${percent(high)}` : percent(low));
+  const between = (low, high, join) => (low === high ? low : `${low}${join}${high}`); // ends that look equal are written once
+  const valueText = (low, high) => between(percent(low), percent(high), " – ");
   const showBars = () => {
     const values = chosen === null ? null : bounds(chosen);
     byId("bars").classList.toggle("ranged", Boolean(values) && values[0].some((low, code) => values[1][code] - low > 1e-9));
