@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
-from math import atan2, copysign, cos, sin
+from math import atan2, copysign, cos, hypot, sin
 from typing import Any
 
 import networkx as nx
@@ -21,8 +21,9 @@ _PAD, _HEIGHT = 22.0, 30.0  # padding of the name in a box, and height of a box
 _LONGEST = 26  # longest name in a box, in columns
 _MARGIN = 24.0  # margin around the drawing
 _LEAST = (420.0, 240.0)  # smallest width and height of the view; a smaller view would show huge letters
-_SHAPE, _STRETCH = 1.8, 2.4  # if width / height exceeds _SHAPE, the rows are moved apart by a factor of at most _STRETCH
-_LANE, _LEAN = 34.0, 0.5  # vertical distance of control points from a bend, and largest slope of the line at a bend
+_WIDEST = 1320.0  # preferred largest width of the view: letters of 13 units have 11 pixels if it is 1120 pixels wide
+_LANE, _LEAN = 18.0, 0.5  # vertical distance of the corners from a bend, and largest slope of the line at a bend
+_ROUND = 28.0  # longest distance from a corner to where its rounding begins
 _BARS, _TALLEST = 40, 95  # number of bars of the histogram, and height of the tallest bar
 _NARROW = 1e-12  # relative width of an energy range that floating point cannot divide into bars
 
@@ -59,14 +60,8 @@ def lay_out(dag: nx.DiGraph) -> Picture:
         dag: graph of the network.
     """
     widths = {name: _text_width(shorten_name(name)) + _PAD for name in dag}
-    layout = arrange(dag, widths)
-    across, down = ([point[side] for point in layout.place.values()] or [0.0] for side in (0, 1))
-    height = max(down) - min(down)
-    stretch = min(max((max(across) - min(across)) / (_SHAPE * height), 1.0), _STRETCH) if height else 1.0
-    return Picture(
-        {name: Box(x, y * stretch, widths[name], _HEIGHT) for name, (x, y) in layout.place.items()},
-        {edge: [(x, y * stretch) for x, y in points] for edge, points in layout.bends.items()},
-    )
+    layout = arrange(dag, widths, most=_WIDEST - 2 * _MARGIN)
+    return Picture({name: Box(x, y, widths[name], _HEIGHT) for name, (x, y) in layout.place.items()}, layout.bends)
 
 
 def shorten_name(name: str) -> str:
@@ -157,7 +152,7 @@ def _exit_point(box: Box, to: Point) -> Point:
 
 
 def _corners(start: Box, end: Box, bends: list[Point]) -> list[Point]:
-    """Return two control points for each bend of an edge. They make the line smooth at the bend."""
+    """Return two corners for each bend of an edge: the edge passes the row of the bend almost vertically."""
     lane = _LANE if start.y < end.y else -_LANE
     top, bottom = min(start.y, end.y) + _LANE, max(start.y, end.y) - _LANE
     line = [(start.x, start.y), *(bend for bend in bends if top < bend[1] < bottom), (end.x, end.y)]
@@ -169,8 +164,14 @@ def _corners(start: Box, end: Box, bends: list[Point]) -> list[Point]:
     return corners
 
 
+def _towards(start: Point, end: Point) -> Point:
+    """Return the point on a segment where the rounding of the corner `start` ends: at most in the middle of the segment."""
+    share = min(0.5, _ROUND / (hypot(end[0] - start[0], end[1] - start[1]) or 1.0))
+    return start[0] + share * (end[0] - start[0]), start[1] + share * (end[1] - start[1])
+
+
 def edge_paths(start: Box, end: Box, bends: list[Point], bar: bool = False) -> tuple[str, str]:
-    """Return two SVG paths: the line of an edge (a chain of parabolas) and its arrowhead, with a bar behind it if requested.
+    """Return two SVG paths: the line of an edge, with rounded corners, and its arrowhead, with a bar behind it if requested.
 
     `page.js` uses the same formulas to redraw the edge when a user drags a box.
 
@@ -183,19 +184,20 @@ def edge_paths(start: Box, end: Box, bends: list[Point], bar: bool = False) -> t
     corners = _corners(start, end, bends)
     p = _exit_point(start, corners[0] if corners else (end.x, end.y))
     q = _exit_point(end, corners[-1] if corners else (start.x, start.y))
+    points = [p, *corners, q]
     line = f"M{p[0]:.1f} {p[1]:.1f}"
-    for at, (x, y) in enumerate(corners):
-        to = q if at == len(corners) - 1 else ((x + corners[at + 1][0]) / 2, (y + corners[at + 1][1]) / 2)
-        line += f"Q{x:.1f} {y:.1f} {to[0]:.1f} {to[1]:.1f}"
-    before = corners[-1] if corners else p
-    angle = atan2(q[1] - before[1], q[0] - before[0])
+    for before, corner, after in zip(points, corners, points[2:], strict=False):
+        (a, b), (c, d) = _towards(corner, before), _towards(corner, after)
+        line += f"L{a:.1f} {b:.1f}Q{corner[0]:.1f} {corner[1]:.1f} {c:.1f} {d:.1f}"
+    line += f"L{q[0]:.1f} {q[1]:.1f}"
+    angle = atan2(q[1] - points[-2][1], q[0] - points[-2][0])
 
     def barb(turn: float, far: float = 11) -> str:
         return f"{q[0] - far * cos(angle + turn):.1f} {q[1] - far * sin(angle + turn):.1f}"
 
     head = f"M{q[0]:.1f} {q[1]:.1f}L{barb(0.4)}L{barb(-0.4)}Z"
     head += f"M{barb(0.35, 15)}L{barb(-0.35, 15)}" if bar else ""
-    return line if corners else f"{line}L{q[0]:.1f} {q[1]:.1f}", head
+    return line, head
 
 
 def energies_svg(energies: Floats, occurrences: Ints, optimum: float | None, baseline: float) -> str:

@@ -18,7 +18,7 @@
       const t = Math.min(Math.abs(box.w / 2 / (dx || 1e-9)), Math.abs(box.h / 2 / (dy || 1e-9)), 1);
       return { x: box.x + dx * t, y: box.y + dy * t };
     };
-    const LANE = 34, LEAN = 0.5;
+    const LANE = 18, LEAN = 0.5, ROUND = 28;
     // Bends do not move with the boxes. A bend that is no longer between the two boxes is skipped.
     const cornersOf = (a, b, bends) => {
       const lane = a.y < b.y ? LANE : -LANE, top = Math.min(a.y, b.y) + LANE, bottom = Math.max(a.y, b.y) - LANE;
@@ -29,15 +29,16 @@
         return [{ x: x - lean * lane, y: y - lane }, { x: x + lean * lane, y: y + lane }];
       });
     };
+    const towards = (a, b) => {
+      const share = Math.min(0.5, ROUND / (Math.hypot(b.x - a.x, b.y - a.y) || 1));
+      return `${a.x + share * (b.x - a.x)} ${a.y + share * (b.y - a.y)}`;
+    };
     const draw = (g) => {
       const a = place.get(g.dataset.a), b = place.get(g.dataset.b), corners = cornersOf(a, b, data.bends[edges.indexOf(g)]);
-      const p = exitPoint(a, corners[0] || b), q = exitPoint(b, corners[corners.length - 1] || a);
+      const p = exitPoint(a, corners[0] || b), q = exitPoint(b, corners[corners.length - 1] || a), points = [p, ...corners, q];
       let line = `M${p.x} ${p.y}`;
-      corners.forEach((c, i) => {
-        const next = corners[i + 1], to = next ? { x: (c.x + next.x) / 2, y: (c.y + next.y) / 2 } : q;
-        line += `Q${c.x} ${c.y} ${to.x} ${to.y}`;
-      });
-      if (!corners.length) line += `L${q.x} ${q.y}`;
+      corners.forEach((c, i) => { line += `L${towards(c, points[i])}Q${c.x} ${c.y} ${towards(c, points[i + 2])}`; });
+      line += `L${q.x} ${q.y}`;
       g.querySelectorAll(".line, .hit").forEach((path) => path.setAttribute("d", line));
       const head = g.querySelector(".head"), before = corners[corners.length - 1] || p;
       if (!head) return;
