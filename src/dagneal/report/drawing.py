@@ -13,15 +13,20 @@ import numpy as np
 
 from dagneal.base.kernels import Floats, Ints
 from dagneal.base.text import display_width, fit_text
+from dagneal.graphs.dags import graph_from_edges
 from dagneal.report.edges import ABSENT, FIXED
 from dagneal.report.layout import arrange
+from dagneal.report.neighbourhood import most_connected, nearest
 
 _LETTER, _CAPITAL = 7.6, 1.6  # width of a letter, and extra width of a capital
 _PAD, _HEIGHT = 22.0, 30.0  # padding of the name in a box, and height of a box
 _LONGEST = 26  # longest name in a box, in columns
 _MARGIN = 24.0  # margin around the drawing
 _LEAST = (420.0, 240.0)  # smallest width and height of the view; a smaller view would show huge letters
-_WIDEST = 1320.0  # preferred largest width of the view: letters of 13 units have 11 pixels if it is 1120 pixels wide
+WIDEST = 1320.0 - 2 * _MARGIN  # preferred largest width: letters of 13 units have 11 pixels if the view has 1120 pixels
+MOST, NEARBY = 100, 50  # a drawing with more than MOST variables shows the NEARBY variables nearest to one of them
+_FONT, _SMALLEST, _LARGEST = 13.0, 11.0, 15.0  # size of the letters: in units; in pixels on a screen
+_COLUMN = 1116.0  # width of the drawing on a wide screen, in pixels
 _LANE, _LEAN = 18.0, 0.5  # vertical distance of the corners from a bend, and largest slope of the line at a bend
 _ROUND = 28.0  # longest distance from a corner to where its rounding begins
 _BARS, _TALLEST = 40, 95  # number of bars of the histogram, and height of the tallest bar
@@ -47,21 +52,37 @@ class Picture:
     Attributes:
         boxes: box of each variable.
         bends: for each edge that is not straight, the points where the edge bends.
+        centre: variable whose neighbourhood is shown; None if all variables are shown.
+        shown: variables that are shown. The other boxes have a size but no position.
     """
 
     boxes: dict[str, Box]
     bends: dict[tuple[str, str], list[Point]]
+    centre: str | None = None
+    shown: frozenset[str] = frozenset()
+
+    def shows(self, *names: str) -> bool:
+        """Return whether all of some variables are shown."""
+        return self.centre is None or self.shown.issuperset(names)
 
 
-def lay_out(dag: nx.DiGraph) -> Picture:
+def lay_out(dag: nx.DiGraph, collapse: bool = False) -> Picture:
     """Return the positions of the boxes and edges of a network.
 
     Args:
         dag: graph of the network.
+        collapse: True to show only the neighbourhood of the most connected variable if there are more than `MOST` variables.
     """
     widths = {name: _text_width(shorten_name(name)) + _PAD for name in dag}
-    layout = arrange(dag, widths, most=_WIDEST - 2 * _MARGIN)
-    return Picture({name: Box(x, y, widths[name], _HEIGHT) for name, (x, y) in layout.place.items()}, layout.bends)
+    centre, shown, part = None, frozenset[str](), dag
+    if collapse and len(dag) > MOST:
+        centre = most_connected(dag)
+        shown = frozenset(nearest(dag, centre, NEARBY))
+        part = graph_from_edges((name for name in dag if name in shown), (e for e in dag.edges if shown.issuperset(e)))
+    layout = arrange(part, widths, most=WIDEST)
+    place = {name: layout.place.get(name, (0.0, 0.0)) for name in dag}
+    boxes = {name: Box(x, y, widths[name], _HEIGHT) for name, (x, y) in place.items()}
+    return Picture(boxes, layout.bends, centre, shown)
 
 
 def shorten_name(name: str) -> str:
@@ -86,22 +107,26 @@ def network_svg(picture: Picture, edges: list[dict[str, Any]]) -> str:
         edges: descriptions of the edges from `describe_edges`.
     """
     boxes = picture.boxes
+    hidden = _hidden_neighbours(picture, edges)
     lines = [f'<svg id="network" role="group" aria-label="the network" viewBox="{_view(picture)}">']
     number = {name: i for i, name in enumerate(boxes)}
     for edge in edges:
         parent, child = edge["from"], edge["to"]
+        away = "" if picture.shows(parent, child) else " away"
         line, head = edge_paths(boxes[parent], boxes[child], picture.bends.get((parent, child), []), edge["head"] == FIXED)
         arrow = f'<path class="head" d="{head}"/>' if edge["arrow"] else ""
         lines.append(
-            f'<g class="{edge["class"]}" tabindex="0" role="img" data-from="{escape(parent)}" data-to="{escape(child)}" '
-            f'data-a="{number[parent]}" data-b="{number[child]}" '
+            f'<g class="{edge["class"]}{away}" tabindex="0" role="img" '
+            f'data-from="{escape(parent)}" data-to="{escape(child)}" data-a="{number[parent]}" data-b="{number[child]}" '
             f'data-tip="{escape(edge["tip"])}" aria-label="{escape(edge["label"])}">'
             f'<path class="hit" d="{line}"/><path class="line" d="{line}"/>{arrow}</g>'
         )
     neighbours = _neighbour_text(boxes, edges)
     for name, box in boxes.items():
+        more = (" centre" if name == picture.centre else "") + (" more" if name in hidden else "")
+        state = more if picture.shows(name) else " away"
         lines.append(
-            f'<g class="node" tabindex="0" role="img" data-i="{number[name]}" data-name="{escape(name)}" '
+            f'<g class="node{state}" tabindex="0" role="img" data-i="{number[name]}" data-name="{escape(name)}" '
             f'data-tip="{escape(shorten_name(name) + neighbours[name])}" '
             f'aria-label="{escape("variable " + name + neighbours[name])}" '
             f'transform="translate({box.x:.1f} {box.y:.1f})">'
@@ -112,9 +137,29 @@ def network_svg(picture: Picture, edges: list[dict[str, Any]]) -> str:
     return "\n".join([*lines, "</svg>"])
 
 
+def _hidden_neighbours(picture: Picture, edges: list[dict[str, Any]]) -> set[str]:
+    """Return the variables that have neighbours which are not shown."""
+    return {edge[end] for edge in edges for end in ("from", "to") if not picture.shows(edge["from"], edge["to"])}
+
+
+def screen_style(picture: Picture) -> str:
+    """Return a CSS rule with the least width and the largest height of the drawing on a screen.
+
+    Letters are neither tiny nor huge: a narrow window scrolls, and a small network does not fill a wide window.
+
+    Args:
+        picture: positions of boxes and edges.
+    """
+    width, height = (float(text) for text in _view(picture).split()[2:])
+    narrowest = min(width * _SMALLEST / _FONT, _COLUMN)
+    return (
+        f"@media screen {{ #network {{ min-width: {narrowest:.0f}px; max-height: {height * _LARGEST / _FONT:.0f}px; }} }}\n"
+    )
+
+
 def _view(picture: Picture) -> str:
     """Return the SVG view box. It contains the complete drawing and has at least the size `_LEAST`."""
-    boxes = picture.boxes.values()
+    boxes = [box for name, box in picture.boxes.items() if picture.shows(name)]
     across = [box.x + side * box.w / 2 for box in boxes for side in (-1, 1)]
     across += [x for points in picture.bends.values() for x, _ in points]
     down = [box.y + side * box.h / 2 for box in boxes for side in (-1, 1)]

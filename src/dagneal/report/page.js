@@ -3,7 +3,8 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const svg = document.getElementById("network"), tip = document.getElementById("tip");
   if (svg) {
-    const view = svg.viewBox.baseVal, home = { x: view.x, y: view.y, w: view.width, h: view.height };
+    const view = svg.viewBox.baseVal, canvas = svg.parentElement;
+    let home = { x: view.x, y: view.y, w: view.width, h: view.height };
     const boxes = new Map([...svg.querySelectorAll(".node")].map((g) => [g.dataset.i, g]));
     const place = new Map(data.nodes.map((n, i) => [String(i), { x: n.x, y: n.y, w: n.w, h: n.h }]));
     const edges = [...svg.querySelectorAll(".edge")];
@@ -47,11 +48,11 @@
       const bar = g.classList.contains("fixed") ? `M${at(0.35, 15)}L${at(-0.35, 15)}` : "";
       head.setAttribute("d", `M${q.x} ${q.y}L${at(0.4)}L${at(-0.4)}Z${bar}`);
     };
-    const move = (i, dx, dy) => {
+    const move = (i, dx, dy, redraw = true) => {
       const box = place.get(i);
       box.x += dx; box.y += dy;
       boxes.get(i).setAttribute("transform", `translate(${box.x} ${box.y})`);
-      edges.filter((g) => g.dataset.a === i || g.dataset.b === i).forEach(draw);
+      if (redraw) edges.filter((g) => g.dataset.a === i || g.dataset.b === i).forEach(draw);
     };
     const point = (event) => new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
     const zoom = (factor, at) => {
@@ -63,7 +64,51 @@
     svg.addEventListener("wheel", (event) => { event.preventDefault(); zoom(event.deltaY > 0 ? 1.15 : 1 / 1.15, point(event)); }, { passive: false });
     document.getElementById("in").onclick = () => zoom(1 / 1.3);
     document.getElementById("out").onclick = () => zoom(1.3);
-    document.getElementById("fit").onclick = () => setView(home);
+    // The first click shows the complete drawing, even with tiny letters; the next one returns to readable letters.
+    document.getElementById("fit").onclick = () => { setView(home); canvas.classList.toggle("whole"); };
+    const showMiddle = () => { canvas.scrollLeft = (canvas.scrollWidth - canvas.clientWidth) / 2; };
+    showMiddle();
+
+    if (data.nearby) { // a large network: draw the neighbourhood of the variable that the user chooses
+      const pairs = edges.map((g) => [Number(g.dataset.a), Number(g.dataset.b)]), text = document.getElementById("nearby");
+      const showNeighbourhood = (centre) => {
+        const found = layOutNeighbourhood(data.nodes, pairs, centre, data.nearby.most, data.nearby.wide);
+        for (const [i, g] of boxes) {
+          const at = found.place.get(Number(i));
+          g.classList.toggle("away", !at);
+          g.classList.remove("more");
+          g.classList.toggle("centre", Number(i) === centre);
+          if (at) { Object.assign(place.get(i), at); move(i, 0, 0, false); }
+        }
+        edges.forEach((g, at) => {
+          const bends = found.bends.get(at);
+          g.classList.toggle("away", !bends);
+          if (bends) { data.bends[at] = bends; draw(g); return; }
+          for (const i of pairs[at]) if (found.place.has(i)) boxes.get(String(i)).classList.add("more");
+        });
+        const xs = [], ys = [];
+        for (const [i, { x, y }] of found.place) {
+          xs.push(x - data.nodes[i].w / 2, x + data.nodes[i].w / 2);
+          ys.push(y - data.nodes[i].h / 2, y + data.nodes[i].h / 2);
+        }
+        for (const bends of found.bends.values()) for (const [x] of bends) xs.push(x);
+        const left = Math.min(...xs) - 24, top = Math.min(...ys) - 24;
+        home = { x: left, y: top, w: Math.max(...xs) + 24 - left, h: Math.max(...ys) + 24 - top };
+        svg.setAttribute("viewBox", `${home.x} ${home.y} ${home.w} ${home.h}`);
+        svg.style.setProperty("--most", `${home.h * 15 / 13}px`);
+        svg.style.setProperty("--least", `${Math.min(home.w * 11 / 13, 1116)}px`);
+        showMiddle();
+        text.textContent = `The drawing shows the ${found.place.size} of ${data.nodes.length} variables that are nearest to ${data.nodes[centre].name}. Dashed boxes have more neighbours.`;
+      };
+      const label = document.createElement("label"), select = document.createElement("select");
+      label.append("Show the neighbourhood of ", select);
+      select.id = "centre";
+      const order = data.nodes.map((n, i) => i).sort((a, b) => data.nodes[a].name.localeCompare(data.nodes[b].name));
+      for (const i of order) select.add(new Option(data.nodes[i].name, i));
+      select.value = String(data.nearby.centre);
+      select.onchange = () => showNeighbourhood(Number(select.value));
+      document.querySelector(".bar").append(label);
+    }
 
     const fingers = new Map();
     let held = null;

@@ -23,7 +23,7 @@ from dagneal.confidence.measures import compare_classes
 from dagneal.graphs.dags import graph_from_edges
 from dagneal.graphs.directions import Direction
 from dagneal.networks.comparison import compare
-from dagneal.report.drawing import Box, edge_paths, energies_svg, lay_out, network_svg
+from dagneal.report.drawing import NEARBY, WIDEST, Box, Picture, edge_paths, energies_svg, lay_out, network_svg, screen_style
 from dagneal.report.edges import FIXED, KINDS, LIGHT, NEAR_MISS, describe_edges
 from dagneal.report.explanations import explain_score
 from dagneal.report.overview import explain_no_edges, overview
@@ -93,7 +93,7 @@ def page(
     True
     """
     edges = describe_edges(solution, truth, near_misses)
-    picture = lay_out(graph_from_edges(solution.dag, ((edge["from"], edge["to"]) for edge in edges)))
+    picture = lay_out(graph_from_edges(solution.dag, ((edge["from"], edge["to"]) for edge in edges)), collapse=True)
     nodes = [{"name": name, **asdict(box)} for name, box in picture.boxes.items()]
     bends = [picture.bends.get((edge["from"], edge["to"]), []) for edge in edges]
     heading = f"Network learned from {title}" if title else "Learned network"
@@ -105,6 +105,7 @@ def page(
         f"<p>{escape(_score_text(solution))}</p>",
         *([] if truth is None else [f"<p>{escape(_comparison_text(solution.dag, truth))}</p>"]),
         *preparation_html(solution.data or solution.stored_data),
+        *_neighbourhood(picture),
         _drawing(network_svg(picture, edges), truth is not None, edges),
         '<h2 id="edge-table" tabindex="-1">Edges</h2>',
         edge_table(edges) if edges else f"<p>There are no edges: {escape(explain_no_edges(solution))}.</p>",
@@ -117,11 +118,16 @@ def page(
         *_search(solution),
         *_reproduction(solution, command),
     ]
-    style, script = ((files("dagneal.report") / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
+    names = ("page.css", "browser/neighbourhood.js", "page.js")
+    style, neighbourhood, script = ((files("dagneal.report") / name).read_text(encoding="utf-8") for name in names)
+    style += screen_style(picture)
+    nearby = None
+    if picture.centre is not None:
+        script = neighbourhood + script
+        nearby = {"centre": list(picture.boxes).index(picture.centre), "most": NEARBY, "wide": WIDEST}
     # Escape the data, so that the name of a variable cannot end the script element.
-    data = (
-        json.dumps({"nodes": nodes, "bends": bends}).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-    )
+    data = json.dumps({"nodes": nodes, "bends": bends, "nearby": nearby})
+    data = data.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -139,10 +145,20 @@ def draw_html(solution: AnnotatedSolution) -> str:
         solution: learned network with its data and measures.
     """
     edges = describe_edges(solution, None)
-    picture = lay_out(graph_from_edges(solution.dag, ((edge["from"], edge["to"]) for edge in edges)))
+    picture = lay_out(graph_from_edges(solution.dag, ((edge["from"], edge["to"]) for edge in edges)), collapse=True)
     style = (files("dagneal.report") / "notebook.css").read_text(encoding="utf-8")
     svg = network_svg(picture, edges).replace(' id="network"', "")  # a notebook may show several drawings
-    return f'<div class="dagneal"><style>{style}</style>{svg}<p>{escape(_score_text(solution))}</p></div>'
+    part = "".join(_neighbourhood(picture)).replace(' id="nearby"', "")
+    return f'<div class="dagneal"><style>{style}</style>{svg}{part}<p>{escape(_score_text(solution))}</p></div>'
+
+
+def _neighbourhood(picture: Picture) -> list[str]:
+    """Return the sentence that says which part of a large network is drawn. The page can draw other parts."""
+    if picture.centre is None:
+        return []
+    number = f"{len(picture.shown)} of {len(picture.boxes):,} variables"
+    text = f"The drawing shows the {number} that are nearest to {picture.centre}. Dashed boxes have more neighbours."
+    return [f'<p id="nearby">{escape(text)}</p>']
 
 
 def _warnings(solution: AnnotatedSolution) -> list[str]:
@@ -209,7 +225,9 @@ def _drawing(svg: str, compared: bool, edges: list[dict[str, Any]]) -> str:
         "Arrow keys move the selected variable."
     )
     skip = '<a class="skip" href="#edge-table">Skip the drawing</a>'
-    return f'<div class="bar">{skip}{buttons}{legend}</div>\n{svg}\n<p class="soft hint">{hint}</p>'
+    return (
+        f'<div class="bar">{skip}{buttons}{legend}</div>\n<div class="canvas">{svg}</div>\n<p class="soft hint">{hint}</p>'
+    )
 
 
 def _confidence(solution: AnnotatedSolution) -> list[str]:
