@@ -522,6 +522,8 @@ def test_the_neighbourhood_can_be_chosen(shown):
             "return [...document.querySelectorAll('#network .edge:not(.away)')].map(g => [g.dataset.from, g.dataset.to])"
         )
         assert {tuple(edge) for edge in edges} == {edge for edge in result.dag.edges if set(edge) <= set(now)}
+        size = window.execute_script("return document.querySelector('.node:not(.away) text').getScreenCTM().a * 13")
+        assert 10.9 < size < 15.1
         text = window.execute_script("return document.getElementById('nearby').textContent")
         assert f"nearest to {centre}." in text
     assert set(now) == first

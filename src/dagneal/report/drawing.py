@@ -151,10 +151,8 @@ def screen_style(picture: Picture) -> str:
         picture: positions of boxes and edges.
     """
     width, height = (float(text) for text in _view(picture).split()[2:])
-    narrowest = min(width * _SMALLEST / _FONT, _COLUMN)
-    return (
-        f"@media screen {{ #network {{ min-width: {narrowest:.0f}px; max-height: {height * _LARGEST / _FONT:.0f}px; }} }}\n"
-    )
+    least = min(width * _SMALLEST / _FONT, _COLUMN)
+    return f"#network {{ --least: {least:.0f}px; --most: {height * _LARGEST / _FONT:.0f}px; }}\n"
 
 
 def _view(picture: Picture) -> str:
