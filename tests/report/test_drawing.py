@@ -139,8 +139,8 @@ def test_the_layout_is_the_same_in_every_process():
     program = (
         "import networkx as nx\n"
         "from dagneal.report.layout import arrange\n"
-        "dag = nx.DiGraph([(f'v{a}', f'v{b}') for a, b in nx.gnp_random_graph(30, 0.1, 1, True).edges if a < b])\n"
-        "print(arrange(dag, dict.fromkeys(dag, 50.0)))"
+        "dag = nx.DiGraph([(f'v{a}', f'v{b}') for a, b in nx.gnp_random_graph(60, 0.06, 1, True).edges if a < b])\n"
+        "print(arrange(dag, dict.fromkeys(dag, 50.0), most=600.0))"
     )
     first, second = (
         subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment)

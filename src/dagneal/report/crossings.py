@@ -41,7 +41,7 @@ def reduce_crossings(
         most: largest number of orders.
 
     >>> reduce_crossings([[0, 1], [2, 3]], [[3], [2], [], []], 1000)
-    [(0, [[1, 0], [2, 3]])]
+    [(0, [[0, 1], [3, 2]])]
     """
     search = _Search(rows, below)
     random = Random(0)
