@@ -296,7 +296,7 @@ def test_an_arrowhead_keeps_its_kind_when_a_variable_is_dragged(shown):
     heads = window.find_elements(By.CSS_SELECTOR, "#network .edge .head")
     drawn = [head.get_attribute("d") for head in heads]
     assert [path.count("M") for path in drawn] == [2, 1, 1]  # the fixed edge has a bar behind its arrowhead
-    ActionChains(window).drag_and_drop_by_offset(node, 50, 10).drag_and_drop_by_offset(node, -50, -10).perform()
+    ActionChains(window).drag_and_drop_by_offset(node, -50, 10).drag_and_drop_by_offset(node, 50, -10).perform()
     for head, old in zip(heads, drawn, strict=True):  # the script draws as Python does
         assert head.get_attribute("d").count("M") == old.count("M")
         assert np.allclose(numbers(head.get_attribute("d")), numbers(old), atol=0.5)
