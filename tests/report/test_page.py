@@ -4,7 +4,7 @@ import base64
 import json
 import re
 from dataclasses import replace
-from itertools import product
+from itertools import combinations, product
 
 import networkx as nx
 import numpy as np
@@ -16,6 +16,7 @@ from dagneal.cli import main
 from dagneal.confidence.bootstrap import bootstrap
 from dagneal.confidence.measures import Strength
 from dagneal.report.edges import describe_edges
+from dagneal.report.neighbourhood import nearest
 from dagneal.report.page import page
 from dagneal.result import Learned
 from dagneal.solvers.solution import Bound
@@ -284,7 +285,7 @@ def test_an_arrowhead_keeps_its_kind_when_a_variable_is_dragged(shown):
     heads = window.find_elements(By.CSS_SELECTOR, "#network .edge .head")
     drawn = [head.get_attribute("d") for head in heads]
     assert [path.count("M") for path in drawn] == [2, 1, 1]  # the fixed edge has a bar behind its arrowhead
-    ActionChains(window).drag_and_drop_by_offset(node, 50, 10).drag_and_drop_by_offset(node, -50, -10).perform()
+    ActionChains(window).drag_and_drop_by_offset(node, -50, 10).drag_and_drop_by_offset(node, 50, -10).perform()
     for head, old in zip(heads, drawn, strict=True):  # the script draws as Python does
         assert head.get_attribute("d").count("M") == old.count("M")
         assert np.allclose(numbers(head.get_attribute("d")), numbers(old), atol=0.5)
@@ -436,3 +437,69 @@ def test_the_command_writes_a_page(tmp_path, monkeypatch, capsys):
     text = (tmp_path / "lc.html").read_text()
     assert "200 held-out rows" in text
     assert "equivalent sample size 0.1" in text
+
+
+def large_network():
+    """Return a result with 150 variables: a chain of groups, with a hub in the first group."""
+    generator = np.random.default_rng(4)
+    dag = nx.DiGraph()
+    dag.add_nodes_from(f"v{i}" for i in range(150))
+    for i in range(1, 150):
+        dag.add_edge(f"v{int(generator.integers(max(0, i - 25), i))}", f"v{i}")
+    dag.add_edges_from(("v0", f"v{i}") for i in range(1, 12))
+    return bare(dag)
+
+
+def test_a_large_network_shows_the_neighbourhood_of_a_variable():
+    text = page(large_network())
+    assert "shows the 50 of 150 variables that are nearest to v0" in text
+    shown = re.findall(r'<g class="node([a-z ]*)"', text)
+    assert len(shown) == 150
+    assert sum("away" not in classes for classes in shown) == 50
+    assert sum("centre" in classes for classes in shown) == 1
+    assert any("more" in classes for classes in shown)
+    assert text.count("<script") == 3
+    small = page(bare(nx.DiGraph([("a", "b")])))
+    assert "neighbourhood of" not in small.split("<script>")[0]
+    assert "layOutNeighbourhood = " not in small
+
+
+def test_the_neighbourhood_can_be_chosen(shown):
+    result = large_network()
+    window = shown(result)
+    names = "return [...document.querySelectorAll('.node:not(.away)')].map(g => g.dataset.name)"
+    first = set(window.execute_script(names))
+    assert len(first) == 50
+    choose = "const s = document.getElementById('centre'); s.value = arguments[0]; s.dispatchEvent(new Event('change'))"
+    number = {name: str(at) for at, name in enumerate(result.dag)}
+    boxes = "return [...document.querySelectorAll('.node:not(.away)')].map(g => g.getBoundingClientRect().toJSON())"
+    for centre in ("v149", "v70", "v0"):
+        window.execute_script(choose, number[centre])
+        now = window.execute_script(names)
+        assert set(now) == set(nearest(result.dag, centre, 50))
+        assert centre in now
+        places = window.execute_script(boxes)
+        for one, two in combinations(places, 2):
+            across = one["right"] < two["x"] or two["right"] < one["x"]
+            assert across or one["bottom"] < two["y"] or two["bottom"] < one["y"]
+        edges = window.execute_script(
+            "return [...document.querySelectorAll('#network .edge:not(.away)')].map(g => [g.dataset.from, g.dataset.to])"
+        )
+        assert {tuple(edge) for edge in edges} == {edge for edge in result.dag.edges if set(edge) <= set(now)}
+        size = window.execute_script("return document.querySelector('.node:not(.away) text').getScreenCTM().a * 13")
+        assert 10.9 < size < 15.1
+        text = window.execute_script("return document.getElementById('nearby').textContent")
+        assert f"nearest to {centre}." in text
+    assert set(now) == first
+
+
+def test_letters_are_readable_at_first_sight(shown):
+    for wide, least in ((1_280, 10.9), (360, 10.9)):
+        window = shown(bare(large_network().dag.subgraph([f"v{i}" for i in range(90)]).copy()))
+        try:
+            emulate(window, width=wide)
+            size = "return document.querySelector('.node text').getScreenCTM().a * 13"
+            assert window.execute_script(size) >= least
+            assert window.execute_script("return document.documentElement.scrollWidth") <= wide
+        finally:
+            emulate(window)

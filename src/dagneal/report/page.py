@@ -23,7 +23,7 @@ from dagneal.graphs.dags import graph_from_edges
 from dagneal.graphs.directions import Direction
 from dagneal.networks.comparison import compare
 from dagneal.report.controls import question_panel, toolbar
-from dagneal.report.drawing import Box, Picture, edge_paths, energies_svg, lay_out, network_svg
+from dagneal.report.drawing import NEARBY, WIDEST, Box, Picture, edge_paths, energies_svg, lay_out, network_svg, screen_style
 from dagneal.report.edges import ABSENT, FIXED, FREQUENT, KINDS, LIGHT, NEAR_MISS, WIDTH_STEPS, describe_edges
 from dagneal.report.explanations import explain_score
 from dagneal.report.overview import explain_no_edges, overview
@@ -96,7 +96,7 @@ def page(
     """
     drawn = _drawn_edges(solution, truth, near_misses)
     edges = drawn if near_misses else [edge for edge in drawn if edge["kind"] != NEAR_MISS]
-    picture = lay_out(graph_from_edges(solution.dag, ((edge["from"], edge["to"]) for edge in edges)))
+    picture = lay_out(graph_from_edges(solution.dag, ((edge["from"], edge["to"]) for edge in edges)), collapse=True)
     heading = f"Network learned from {title}" if title else "Learned network"
     terms = [*(explain_edge_table(edges) if edges else []), *explain_score(solution)]
     parts = [
@@ -106,6 +106,7 @@ def page(
         f"<p>{escape(_score_text(solution))}</p>",
         *([] if truth is None else [f"<p>{escape(_comparison_text(solution.dag, truth))}</p>"]),
         *preparation_html(solution.data or solution.stored_data),
+        *_neighbourhood(picture),
         _drawing(network_svg(picture, drawn), truth is not None, drawn, near_misses),
         '<h2 id="edge-table" tabindex="-1">Edges</h2>',
         edge_table(edges) if edges else f"<p>There are no edges: {escape(explain_no_edges(solution))}.</p>",
@@ -118,15 +119,16 @@ def page(
         *_search(solution),
         *_reproduction(solution, command),
     ]
+    style, script = page_style() + screen_style(picture), page_script(picture.centre is not None)
     return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n{security_policy()}\n'
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n{security_policy(style, script)}\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(heading)}</title>\n<style>{page_style()}</style></head>\n<body><main>\n"
+        f"<title>{escape(heading)}</title>\n<style>{style}</style></head>\n<body><main>\n"
         + "\n".join(parts)
         + '\n<div id="tip" role="status" hidden></div></main>\n'
         f'<script type="application/json" id="data">{_page_data(solution, picture, drawn)}</script>\n'
         f'<script type="text/plain" id="inference">{worker_script()}</script>\n'
-        f"<script>{page_script()}</script>\n</body></html>\n"
+        f"<script>{script}</script>\n</body></html>\n"
     )
 
 
@@ -161,6 +163,7 @@ def _page_data(solution: AnnotatedSolution, picture: Picture, edges: list[dict[s
             }
             for edge in edges
         ],
+        "nearby": None if picture.centre is None else {"centre": index[picture.centre], "most": NEARBY, "wide": WIDEST},
         "questions": questions,
         "reason": reason,
     }
@@ -174,10 +177,20 @@ def draw_html(solution: AnnotatedSolution) -> str:
         solution: learned network with its data and measures.
     """
     edges = describe_edges(solution, None)
-    picture = lay_out(graph_from_edges(solution.dag, ((edge["from"], edge["to"]) for edge in edges)))
+    picture = lay_out(graph_from_edges(solution.dag, ((edge["from"], edge["to"]) for edge in edges)), collapse=True)
     style = notebook_style()
     svg = network_svg(picture, edges).replace(' id="network"', "")  # a notebook may show several drawings
-    return f'<div class="dagneal"><style>{style}</style>{svg}<p>{escape(_score_text(solution))}</p></div>'
+    part = "".join(_neighbourhood(picture)).replace(' id="nearby"', "")
+    return f'<div class="dagneal"><style>{style}</style>{svg}{part}<p>{escape(_score_text(solution))}</p></div>'
+
+
+def _neighbourhood(picture: Picture) -> list[str]:
+    """Return the sentence that says which part of a large network is drawn. The page can draw other parts."""
+    if picture.centre is None:
+        return []
+    number = f"{len(picture.shown)} of {len(picture.boxes):,} variables"
+    text = f"The drawing shows the {number} that are nearest to {picture.centre}. Dashed boxes have more neighbours."
+    return [f'<p id="nearby">{escape(text)}</p>']
 
 
 def _warnings(solution: AnnotatedSolution) -> list[str]:
@@ -241,7 +254,7 @@ def _drawing(svg: str, compared: bool, edges: list[dict[str, Any]], near_misses:
     )
     skip = '<a class="skip" href="#edge-table">Skip the drawing</a>'
     below = f'<p id="highlighted"></p><div class="legend">{_legend(compared, edges)}</div>\n<p class="soft hint">{hint}</p>'
-    stage = f'<div class="stage">\n{svg}\n{below}</div>'
+    stage = f'<div class="stage">\n<div class="canvas">{svg}</div>\n{below}</div>'
     tools = toolbar(has_bootstrap, count, near_misses)
     return f'{skip}{tools}\n<div class="explorer">{stage}\n{question_panel()}</div>'
 

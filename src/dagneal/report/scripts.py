@@ -41,9 +41,14 @@ def notebook_style() -> str:
 
 
 @cache
-def page_script() -> str:
-    """Return the program of the page."""
-    return '\n"use strict";\n(() => {\n' + "".join(_read(f"browser/{name}.js") for name in _SCRIPTS) + "})();\n"
+def page_script(large: bool = False) -> str:
+    """Return the program of the page.
+
+    Args:
+        large: whether the drawing shows only a part of the network, so that the page must lay out other parts.
+    """
+    names = (*(["neighbourhood"] if large else []), *_SCRIPTS)
+    return '\n"use strict";\n(() => {\n' + "".join(_read(f"browser/{name}.js") for name in names) + "})();\n"
 
 
 @cache
@@ -52,15 +57,18 @@ def worker_script() -> str:
     return "\n" + _read("browser/inference.js")
 
 
-@cache
-def security_policy() -> str:
+def security_policy(style: str, script: str) -> str:
     """Return the element with the Content-Security-Policy. It must come before the style and the scripts.
 
     The policy allows the style sheet and the program of the page by their hashes, workers from a Blob, and images from a
     Blob for the export of the drawing. It allows no address, no inline handler and no style attribute.
+
+    Args:
+        style: content of the style element.
+        script: content of the script element.
     """
     policy = (
-        f"default-src 'none'; script-src {_hash(page_script())}; style-src {_hash(page_style())}; worker-src blob:; "
+        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; worker-src blob:; "
         "img-src blob: data:; base-uri 'none'; form-action 'none'"
     )
     return f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">'

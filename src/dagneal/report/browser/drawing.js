@@ -1,11 +1,12 @@
 // The drawing: zoom, move, tooltips, and drawing again what moved.
-const LANE = 34, LEAN = 0.5; // as in drawing.py
+const LANE = 18, LEAN = 0.5, ROUND = 28; // as in drawing.py
 const STILL = 5; // pixels: a pointer that moved less has clicked
 const SVG = "http://www.w3.org/2000/svg";
 
 function startDrawing(network) {
   const svg = byId("network"), tip = byId("tip");
-  const view = svg.viewBox.baseVal, home = { x: view.x, y: view.y, w: view.width, h: view.height };
+  const view = svg.viewBox.baseVal, canvas = svg.parentElement;
+  let home = { x: view.x, y: view.y, w: view.width, h: view.height };
   const boxes = new Map([...svg.querySelectorAll(".node")].map((g) => [g.dataset.i, g]));
   const place = new Map(network.nodes.map((node, i) => [String(i), { x: node.x, y: node.y, w: node.w, h: node.h }]));
   const edges = [...svg.querySelectorAll(".edge")], marks = new Map();
@@ -30,15 +31,16 @@ function startDrawing(network) {
       return [{ x: x - lean * lane, y: y - lane }, { x: x + lean * lane, y: y + lane }];
     });
   };
+  const towards = (a, b) => {
+    const share = Math.min(0.5, ROUND / (Math.hypot(b.x - a.x, b.y - a.y) || 1));
+    return `${a.x + share * (b.x - a.x)} ${a.y + share * (b.y - a.y)}`;
+  };
   const draw = (g) => {
     const a = place.get(g.dataset.a), b = place.get(g.dataset.b), corners = cornersOf(a, b, network.bends[edges.indexOf(g)]);
-    const p = exitPoint(a, corners[0] || b), q = exitPoint(b, corners[corners.length - 1] || a);
+    const p = exitPoint(a, corners[0] || b), q = exitPoint(b, corners[corners.length - 1] || a), points = [p, ...corners, q];
     let line = `M${p.x} ${p.y}`;
-    corners.forEach((c, i) => {
-      const next = corners[i + 1], to = next ? { x: (c.x + next.x) / 2, y: (c.y + next.y) / 2 } : q;
-      line += `Q${c.x} ${c.y} ${to.x} ${to.y}`;
-    });
-    if (!corners.length) line += `L${q.x} ${q.y}`;
+    corners.forEach((c, i) => { line += `L${towards(c, points[i])}Q${c.x} ${c.y} ${towards(c, points[i + 2])}`; });
+    line += `L${q.x} ${q.y}`;
     g.querySelectorAll(".line, .hit").forEach((path) => path.setAttribute("d", line));
     const head = g.querySelector(".head"), before = corners[corners.length - 1] || p;
     if (!head) return;
@@ -47,11 +49,11 @@ function startDrawing(network) {
     const bar = g.classList.contains("fixed") ? `M${at(0.35, 15)}L${at(-0.35, 15)}` : "";
     head.setAttribute("d", `M${q.x} ${q.y}L${at(0.4)}L${at(-0.4)}Z${bar}`);
   };
-  const move = (i, dx, dy) => {
+  const move = (i, dx, dy, redraw = true) => {
     const box = place.get(i);
     box.x += dx; box.y += dy;
     boxes.get(i).setAttribute("transform", `translate(${box.x} ${box.y})`);
-    edges.filter((g) => g.dataset.a === i || g.dataset.b === i).forEach(draw);
+    if (redraw) edges.filter((g) => g.dataset.a === i || g.dataset.b === i).forEach(draw);
   };
 
   const toDrawing = (x, y) => new DOMPoint(x, y).matrixTransform(svg.getScreenCTM().inverse());
@@ -69,7 +71,53 @@ function startDrawing(network) {
   }, { passive: false });
   byId("in").onclick = () => zoom(1 / 1.3);
   byId("out").onclick = () => zoom(1.3);
-  byId("fit").onclick = () => setView(home);
+  // The first click shows the complete drawing, even with tiny letters; the next one returns to readable letters.
+  byId("fit").onclick = () => { setView(home); canvas.classList.toggle("whole"); };
+  const showMiddle = () => { canvas.scrollLeft = (canvas.scrollWidth - canvas.clientWidth) / 2; };
+  showMiddle();
+
+  // A large network: draw the neighbourhood of the variable that the user chooses.
+  // Near misses that were not requested have no part in the layout.
+  const placed = edges.map((_, at) => at).filter((at) => !network.edges[at].near || !edges[at].matches(".off"));
+  const pairOf = (at) => [network.edges[at].from, network.edges[at].to], select = make("select", { id: "centre" });
+  const showNeighbourhood = (centre) => {
+    const found = layOutNeighbourhood(network.nodes, placed.map(pairOf), centre, network.nearby.most, network.nearby.wide);
+    select.value = String(centre);
+    for (const [i, g] of boxes) {
+      const at = found.place.get(Number(i));
+      g.classList.toggle("away", !at);
+      g.classList.remove("more");
+      g.classList.toggle("centre", Number(i) === centre);
+      if (at) { Object.assign(place.get(i), at); move(i, 0, 0, false); }
+    }
+    edges.forEach((g, at) => {
+      const drawn = pairOf(at).every((i) => found.place.has(i)), bends = drawn && (found.bends.get(placed.indexOf(at)) || []);
+      g.classList.toggle("away", !bends);
+      if (bends) { network.bends[at] = bends; draw(g); return; }
+      if (placed.includes(at)) for (const i of pairOf(at)) if (found.place.has(i)) boxes.get(String(i)).classList.add("more");
+    });
+    const xs = [], ys = [];
+    for (const [i, { x, y }] of found.place) {
+      xs.push(x - network.nodes[i].w / 2, x + network.nodes[i].w / 2);
+      ys.push(y - network.nodes[i].h / 2, y + network.nodes[i].h / 2);
+    }
+    for (const bends of found.bends.values()) for (const [x] of bends) xs.push(x);
+    const left = Math.min(...xs) - 24, top = Math.min(...ys) - 24;
+    home = { x: left, y: top, w: Math.max(...xs) + 24 - left, h: Math.max(...ys) + 24 - top };
+    svg.setAttribute("viewBox", `${home.x} ${home.y} ${home.w} ${home.h}`);
+    svg.style.setProperty("--most", `${home.h * 15 / 13}px`);
+    svg.style.setProperty("--least", `${Math.min(home.w * 11 / 13, 1116)}px`);
+    showMiddle();
+    byId("nearby").textContent = `The drawing shows the ${found.place.size} of ${network.nodes.length} variables that are `
+      + `nearest to ${network.names[centre]}. Dashed boxes have more neighbours.`;
+  };
+  if (network.nearby) {
+    const order = network.names.map((_, i) => i).sort((a, b) => network.names[a].localeCompare(network.names[b]));
+    for (const i of order) select.add(new Option(shorten(network.names[i]), i));
+    select.value = String(network.nearby.centre);
+    select.onchange = () => showNeighbourhood(Number(select.value));
+    byId("highlight").closest(".field").before(make("div", { class: "field" }, make("label", { for: "centre" }, "Neighbourhood of"), select));
+  }
 
   // A mouse or a pen moves variables and the view. The pointer is captured only once it moves, so that clicks reach the boxes.
   let held = null;
@@ -153,6 +201,8 @@ function startDrawing(network) {
     }
   };
   const pick = (chosen) => {
+    const box = boxes.get(String(chosen)).getBoundingClientRect(), frame = canvas.getBoundingClientRect();
+    if (box.left < frame.left || box.right > frame.right) canvas.scrollLeft += (box.left + box.right - frame.left - frame.right) / 2;
     for (const [i, g] of boxes) {
       g.classList.toggle("chosen", Number(i) === chosen);
       g.setAttribute("aria-pressed", String(Number(i) === chosen));
@@ -176,8 +226,11 @@ function startDrawing(network) {
     marks.set(variable, label);
   };
 
-  // Show a variable that lies outside the visible part.
+  // Draw a variable that is not in the neighbourhood.
+  const uncover = (variable) => { if (boxes.get(String(variable)).matches(".away")) showNeighbourhood(variable); };
+  // Show a variable that is not drawn, or lies outside the visible part.
   const reveal = (variable) => {
+    uncover(variable);
     const box = place.get(String(variable));
     if (box.x - box.w / 2 < view.x || box.x + box.w / 2 > view.x + view.width
       || box.y - box.h / 2 < view.y || box.y + box.h / 2 > view.y + view.height) {
@@ -189,7 +242,8 @@ function startDrawing(network) {
   // The area of the complete drawing, also after variables were moved.
   const extent = () => {
     const area = { left: home.x, top: home.y, right: home.x + home.w, bottom: home.y + home.h };
-    for (const box of place.values()) {
+    for (const [i, box] of place) {
+      if (boxes.get(i).matches(".away")) continue;
       area.left = Math.min(area.left, box.x - box.w / 2 - 12);
       area.right = Math.max(area.right, box.x + box.w / 2 + 12);
       area.top = Math.min(area.top, box.y - box.h / 2 - 12);
@@ -203,5 +257,5 @@ function startDrawing(network) {
   addEventListener("beforeprint", () => { shown = { x: view.x, y: view.y, w: view.width, h: view.height }; setView(home); });
   addEventListener("afterprint", () => { if (shown) setView(shown); });
 
-  return { svg, boxes, edges, onChoice, pick, mark, reveal, extent };
+  return { svg, boxes, edges, onChoice, pick, mark, uncover, reveal, extent };
 }

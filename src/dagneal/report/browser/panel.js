@@ -224,6 +224,7 @@ function startPanel(network, drawing, announce, onChoose) {
 
   const choose = (variable) => {
     chosen = variable;
+    drawing.uncover(variable);
     drawing.pick(variable);
     onChoose(variable);
     byId("variable-name").textContent = label(variable);
