@@ -21,7 +21,7 @@ def test_unusual_names_are_learned_printed_and_saved(case, tmp_path, capsys):
         printed = capsys.readouterr().out
         assert max(map(len, printed.splitlines())) < 1000
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
-    assert page.count("<script") == 2  # the data of the page and its program
+    assert page.count("<script") == 3  # the data of the page, and its two programs
     assert "<img" not in page
     assert "<b>" not in page
     for ending in ("json", "graphml"):  # the saved files can be read

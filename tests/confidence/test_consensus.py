@@ -175,9 +175,10 @@ def test_near_misses_are_printed_and_saved(missed, tmp_path):
 
 
 def test_near_misses_are_drawn_on_request(missed, tmp_path):
-    assert "near-miss" not in page(missed).split("</style>")[1]
+    hidden = page(missed).split("</style>")[1]
+    assert hidden.count('class="edge near-miss off"') == hidden.count("edge near-miss off") == 1
     drawn = page(missed, near_misses=True).split("</style>")[1]
-    assert drawn.count('class="edge near-miss"') == 1
+    assert drawn.count('class="edge near-miss" tabindex') == 1
     assert "frequent in the bootstrap, not in the network" in drawn
     (miss,) = [edge for edge in describe_edges(missed, None, near_misses=True) if edge["kind"] == NEAR_MISS]
     assert (miss["arrow"], miss["frequency"]) == (False, 0.75)

@@ -4,17 +4,17 @@ import os
 import re
 import subprocess
 import sys
+from itertools import combinations, pairwise
 
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
 
 import dagneal as dn
 from dagneal.base.text import display_cells, display_width
 from dagneal.report.drawing import energies_svg, lay_out, network_svg
-from dagneal.report.layers import _crossings, layers
-from dagneal.report.layout import _spread, arrange
+from dagneal.report.layers import layers
+from dagneal.report.layout import arrange
 from dagneal.report.terminal import draw_text
 
 
@@ -45,14 +45,14 @@ def test_parents_are_above_children_and_boxes_do_not_overlap(seed):
 
 def points_of(path):
     """Return points along an SVG path of straight lines and parabolas."""
-    numbers = [float(number) for number in re.findall(r"-?\d+\.?\d*", path)]
-    at, t, curves = np.array(numbers[:2]), np.linspace(0, 1, 40)[:, None], []
-    if "L" in path:
-        return at * (1 - t) + np.array(numbers[2:4]) * t
-    for i in range(2, len(numbers), 4):
-        corner, end = np.array(numbers[i : i + 2]), np.array(numbers[i + 2 : i + 4])
-        curves.append(at * (1 - t) ** 2 + 2 * corner * t * (1 - t) + end * t**2)
-        at = end
+    at, t, curves = None, np.linspace(0, 1, 40)[:, None], []
+    for letter, text in re.findall("([MLQ])([^MLQ]*)", path):
+        points = np.array([float(number) for number in text.split()]).reshape(-1, 2)
+        if letter == "L":
+            curves.append(at * (1 - t) + points[0] * t)
+        if letter == "Q":
+            curves.append(at * (1 - t) ** 2 + 2 * points[0] * t * (1 - t) + points[1] * t**2)
+        at = points[-1]
     return np.concatenate(curves)
 
 
@@ -78,20 +78,32 @@ def test_long_edges_bend_only_if_a_box_is_in_the_way():
     triangle = arrange(nx.DiGraph([("a", "b"), ("b", "c"), ("a", "c")]), dict.fromkeys("abc", 40.0))
     assert list(triangle.bends) == [("a", "c")]
     assert abs(triangle.bends["a", "c"][0][0] - triangle.place["b"][0]) > 20
-    dag = dn.load("alarm-15").dag
-    assert len(layers(dag).passed) == 2
-    assert arrange(dag, dict.fromkeys(dag, 80.0)).bends == {}  # no box is in the way
+    passed = bent = 0
+    for seed in range(5):
+        dag = random_dag(seed)
+        passed += sum(map(len, layers(dag)[0].passed.values()))
+        bent += sum(map(len, arrange(dag, dict.fromkeys(dag, 60.0)).bends.values()))
+    assert 0 < bent < 0.8 * passed
+
+
+def count_crossings(rows, below):
+    """Return the number of crossings of a layered drawing, pair by pair."""
+    total = 0
+    for upper, lower in pairwise(rows):
+        ends = [(at, lower.index(other)) for at, point in enumerate(upper) for other in below[point]]
+        total += sum((a - c) * (b - d) < 0 for (a, b), (c, d) in combinations(ends, 2))
+    return total
 
 
 def test_trees_are_drawn_without_crossings():
-    assert _crossings([[0, 1, 2], [3, 4, 5]], [[5], [4], [3], [], [], []]) == 3
     for seed in range(10):
         tree = nx.DiGraph(nx.bfs_edges(nx.random_labeled_tree(30, seed=seed), 0))
         shuffled = nx.DiGraph()
         shuffled.add_nodes_from(np.random.default_rng(seed).permutation(30).tolist())
         shuffled.add_edges_from(tree.edges)
-        layered = layers(shuffled)
-        assert _crossings(layered.rows, layered.below) == 0
+        layered = layers(shuffled)[0]
+        assert layered.crossings == 0
+        assert count_crossings(layered.rows, layered.below) == 0
 
 
 def test_a_graph_with_a_cycle_can_be_drawn():
@@ -127,8 +139,8 @@ def test_the_layout_is_the_same_in_every_process():
     program = (
         "import networkx as nx\n"
         "from dagneal.report.layout import arrange\n"
-        "dag = nx.DiGraph([(f'v{a}', f'v{b}') for a, b in nx.gnp_random_graph(30, 0.1, 1, True).edges if a < b])\n"
-        "print(arrange(dag, dict.fromkeys(dag, 50.0)))"
+        "dag = nx.DiGraph([(f'v{a}', f'v{b}') for a, b in nx.gnp_random_graph(60, 0.06, 1, True).edges if a < b])\n"
+        "print(arrange(dag, dict.fromkeys(dag, 50.0), most=600.0))"
     )
     first, second = (
         subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment)
@@ -136,26 +148,6 @@ def test_the_layout_is_the_same_in_every_process():
     )
     assert first.stdout == second.stdout
     assert "v1" in first.stdout
-
-
-@given(st.lists(st.tuples(st.floats(-100, 100), st.floats(0.1, 10), st.floats(0, 50)), min_size=1, max_size=6))
-def test_positions_on_a_row_are_optimal(row):
-    from scipy.optimize import LinearConstraint, minimize
-
-    wanted, weights, apart = map(np.array, zip(*row, strict=True))
-    positions = np.array(_spread(wanted, weights, apart))
-    assert (np.diff(positions) >= apart[1:] - 1e-9).all()
-
-    def cost(x):
-        return float((weights * (x - wanted) ** 2).sum())
-
-    if len(row) > 1:
-        rules = LinearConstraint(np.diff(np.eye(len(row)), axis=0), apart[1:], np.inf)
-        start = np.cumsum(apart)
-        other = minimize(cost, start, constraints=[rules], method="SLSQP", options={"maxiter": 300})
-        assert cost(positions) <= other.fun + 1e-4 * (1 + abs(other.fun))
-    else:
-        assert positions == wanted
 
 
 def test_small_networks_are_drawn_in_the_terminal():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
-from math import atan2, copysign, cos, sin
+from math import atan2, copysign, cos, hypot, sin
 from typing import Any
 
 import networkx as nx
@@ -13,16 +13,22 @@ import numpy as np
 
 from dagneal.base.kernels import Floats, Ints
 from dagneal.base.text import display_width, fit_text
+from dagneal.graphs.dags import graph_from_edges
 from dagneal.report.edges import ABSENT, FIXED
 from dagneal.report.layout import arrange
+from dagneal.report.neighbourhood import most_connected, nearest
 
 _LETTER, _CAPITAL = 7.6, 1.6  # width of a letter, and extra width of a capital
 _PAD, _HEIGHT = 22.0, 30.0  # padding of the name in a box, and height of a box
 _LONGEST = 26  # longest name in a box, in columns
 _MARGIN = 24.0  # margin around the drawing
 _LEAST = (420.0, 240.0)  # smallest width and height of the view; a smaller view would show huge letters
-_SHAPE, _STRETCH = 1.8, 2.4  # if width / height exceeds _SHAPE, the rows are moved apart by a factor of at most _STRETCH
-_LANE, _LEAN = 34.0, 0.5  # vertical distance of control points from a bend, and largest slope of the line at a bend
+WIDEST = 1320.0 - 2 * _MARGIN  # preferred largest width: letters of 13 units have 11 pixels if the view has 1120 pixels
+MOST, NEARBY = 100, 50  # a drawing with more than MOST variables shows the NEARBY variables nearest to one of them
+_FONT, _SMALLEST, _LARGEST = 13.0, 11.0, 15.0  # size of the letters: in units; in pixels on a screen
+_COLUMN = 1116.0  # width of the drawing on a wide screen, in pixels
+_LANE, _LEAN = 18.0, 0.5  # vertical distance of the corners from a bend, and largest slope of the line at a bend
+_ROUND = 28.0  # longest distance from a corner to where its rounding begins
 _BARS, _TALLEST = 40, 95  # number of bars of the histogram, and height of the tallest bar
 _NARROW = 1e-12  # relative width of an energy range that floating point cannot divide into bars
 
@@ -46,27 +52,37 @@ class Picture:
     Attributes:
         boxes: box of each variable.
         bends: for each edge that is not straight, the points where the edge bends.
+        centre: variable whose neighbourhood is shown; None if all variables are shown.
+        shown: variables that are shown. The other boxes have a size but no position.
     """
 
     boxes: dict[str, Box]
     bends: dict[tuple[str, str], list[Point]]
+    centre: str | None = None
+    shown: frozenset[str] = frozenset()
+
+    def shows(self, *names: str) -> bool:
+        """Return whether all of some variables are shown."""
+        return self.centre is None or self.shown.issuperset(names)
 
 
-def lay_out(dag: nx.DiGraph) -> Picture:
+def lay_out(dag: nx.DiGraph, collapse: bool = False) -> Picture:
     """Return the positions of the boxes and edges of a network.
 
     Args:
         dag: graph of the network.
+        collapse: True to show only the neighbourhood of the most connected variable if there are more than `MOST` variables.
     """
     widths = {name: _text_width(shorten_name(name)) + _PAD for name in dag}
-    layout = arrange(dag, widths)
-    across, down = ([point[side] for point in layout.place.values()] or [0.0] for side in (0, 1))
-    height = max(down) - min(down)
-    stretch = min(max((max(across) - min(across)) / (_SHAPE * height), 1.0), _STRETCH) if height else 1.0
-    return Picture(
-        {name: Box(x, y * stretch, widths[name], _HEIGHT) for name, (x, y) in layout.place.items()},
-        {edge: [(x, y * stretch) for x, y in points] for edge, points in layout.bends.items()},
-    )
+    centre, shown, part = None, frozenset[str](), dag
+    if collapse and len(dag) > MOST:
+        centre = most_connected(dag)
+        shown = frozenset(nearest(dag, centre, NEARBY))
+        part = graph_from_edges((name for name in dag if name in shown), (e for e in dag.edges if shown.issuperset(e)))
+    layout = arrange(part, widths, most=WIDEST)
+    place = {name: layout.place.get(name, (0.0, 0.0)) for name in dag}
+    boxes = {name: Box(x, y, widths[name], _HEIGHT) for name, (x, y) in place.items()}
+    return Picture(boxes, layout.bends, centre, shown)
 
 
 def shorten_name(name: str) -> str:
@@ -91,22 +107,26 @@ def network_svg(picture: Picture, edges: list[dict[str, Any]]) -> str:
         edges: descriptions of the edges from `describe_edges`.
     """
     boxes = picture.boxes
+    hidden = _hidden_neighbours(picture, edges)
     lines = [f'<svg id="network" role="group" aria-label="the network" viewBox="{_view(picture)}">']
     number = {name: i for i, name in enumerate(boxes)}
     for edge in edges:
         parent, child = edge["from"], edge["to"]
+        away = "" if picture.shows(parent, child) else " away"
         line, head = edge_paths(boxes[parent], boxes[child], picture.bends.get((parent, child), []), edge["head"] == FIXED)
         arrow = f'<path class="head" d="{head}"/>' if edge["arrow"] else ""
         lines.append(
-            f'<g class="{edge["class"]}" tabindex="0" role="img" data-from="{escape(parent)}" data-to="{escape(child)}" '
-            f'data-a="{number[parent]}" data-b="{number[child]}" '
+            f'<g class="{edge["class"]}{away}" tabindex="0" role="img" '
+            f'data-from="{escape(parent)}" data-to="{escape(child)}" data-a="{number[parent]}" data-b="{number[child]}" '
             f'data-tip="{escape(edge["tip"])}" aria-label="{escape(edge["label"])}">'
             f'<path class="hit" d="{line}"/><path class="line" d="{line}"/>{arrow}</g>'
         )
     neighbours = _neighbour_text(boxes, edges)
     for name, box in boxes.items():
+        more = (" centre" if name == picture.centre else "") + (" more" if name in hidden else "")
+        state = more if picture.shows(name) else " away"
         lines.append(
-            f'<g class="node" tabindex="0" role="img" data-i="{number[name]}" data-name="{escape(name)}" '
+            f'<g class="node{state}" tabindex="0" role="img" data-i="{number[name]}" data-name="{escape(name)}" '
             f'data-tip="{escape(shorten_name(name) + neighbours[name])}" '
             f'aria-label="{escape("variable " + name + neighbours[name])}" '
             f'transform="translate({box.x:.1f} {box.y:.1f})">'
@@ -117,9 +137,27 @@ def network_svg(picture: Picture, edges: list[dict[str, Any]]) -> str:
     return "\n".join([*lines, "</svg>"])
 
 
+def _hidden_neighbours(picture: Picture, edges: list[dict[str, Any]]) -> set[str]:
+    """Return the variables that have neighbours which are not shown."""
+    return {edge[end] for edge in edges for end in ("from", "to") if not picture.shows(edge["from"], edge["to"])}
+
+
+def screen_style(picture: Picture) -> str:
+    """Return a CSS rule with the least width and the largest height of the drawing on a screen.
+
+    Letters are neither tiny nor huge: a narrow window scrolls, and a small network does not fill a wide window.
+
+    Args:
+        picture: positions of boxes and edges.
+    """
+    width, height = (float(text) for text in _view(picture).split()[2:])
+    least = min(width * _SMALLEST / _FONT, _COLUMN)
+    return f"#network {{ --least: {least:.0f}px; --most: {height * _LARGEST / _FONT:.0f}px; }}\n"
+
+
 def _view(picture: Picture) -> str:
     """Return the SVG view box. It contains the complete drawing and has at least the size `_LEAST`."""
-    boxes = picture.boxes.values()
+    boxes = [box for name, box in picture.boxes.items() if picture.shows(name)]
     across = [box.x + side * box.w / 2 for box in boxes for side in (-1, 1)]
     across += [x for points in picture.bends.values() for x, _ in points]
     down = [box.y + side * box.h / 2 for box in boxes for side in (-1, 1)]
@@ -157,7 +195,7 @@ def _exit_point(box: Box, to: Point) -> Point:
 
 
 def _corners(start: Box, end: Box, bends: list[Point]) -> list[Point]:
-    """Return two control points for each bend of an edge. They make the line smooth at the bend."""
+    """Return two corners for each bend of an edge: the edge passes the row of the bend almost vertically."""
     lane = _LANE if start.y < end.y else -_LANE
     top, bottom = min(start.y, end.y) + _LANE, max(start.y, end.y) - _LANE
     line = [(start.x, start.y), *(bend for bend in bends if top < bend[1] < bottom), (end.x, end.y)]
@@ -169,8 +207,14 @@ def _corners(start: Box, end: Box, bends: list[Point]) -> list[Point]:
     return corners
 
 
+def _towards(start: Point, end: Point) -> Point:
+    """Return the point on a segment where the rounding of the corner `start` ends: at most in the middle of the segment."""
+    share = min(0.5, _ROUND / (hypot(end[0] - start[0], end[1] - start[1]) or 1.0))
+    return start[0] + share * (end[0] - start[0]), start[1] + share * (end[1] - start[1])
+
+
 def edge_paths(start: Box, end: Box, bends: list[Point], bar: bool = False) -> tuple[str, str]:
-    """Return two SVG paths: the line of an edge (a chain of parabolas) and its arrowhead, with a bar behind it if requested.
+    """Return two SVG paths: the line of an edge, with rounded corners, and its arrowhead, with a bar behind it if requested.
 
     `page.js` uses the same formulas to redraw the edge when a user drags a box.
 
@@ -183,19 +227,20 @@ def edge_paths(start: Box, end: Box, bends: list[Point], bar: bool = False) -> t
     corners = _corners(start, end, bends)
     p = _exit_point(start, corners[0] if corners else (end.x, end.y))
     q = _exit_point(end, corners[-1] if corners else (start.x, start.y))
+    points = [p, *corners, q]
     line = f"M{p[0]:.1f} {p[1]:.1f}"
-    for at, (x, y) in enumerate(corners):
-        to = q if at == len(corners) - 1 else ((x + corners[at + 1][0]) / 2, (y + corners[at + 1][1]) / 2)
-        line += f"Q{x:.1f} {y:.1f} {to[0]:.1f} {to[1]:.1f}"
-    before = corners[-1] if corners else p
-    angle = atan2(q[1] - before[1], q[0] - before[0])
+    for before, corner, after in zip(points, corners, points[2:], strict=False):
+        (a, b), (c, d) = _towards(corner, before), _towards(corner, after)
+        line += f"L{a:.1f} {b:.1f}Q{corner[0]:.1f} {corner[1]:.1f} {c:.1f} {d:.1f}"
+    line += f"L{q[0]:.1f} {q[1]:.1f}"
+    angle = atan2(q[1] - points[-2][1], q[0] - points[-2][0])
 
     def barb(turn: float, far: float = 11) -> str:
         return f"{q[0] - far * cos(angle + turn):.1f} {q[1] - far * sin(angle + turn):.1f}"
 
     head = f"M{q[0]:.1f} {q[1]:.1f}L{barb(0.4)}L{barb(-0.4)}Z"
     head += f"M{barb(0.35, 15)}L{barb(-0.35, 15)}" if bar else ""
-    return line if corners else f"{line}L{q[0]:.1f} {q[1]:.1f}", head
+    return line, head
 
 
 def energies_svg(energies: Floats, occurrences: Ints, optimum: float | None, baseline: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -26,6 +27,8 @@ NEAR_MISS = "near-miss"
 ABSENT = ("missing", NEAR_MISS)  # kinds of edges that the learned network does not have
 FIXED, LIGHT = "fixed", "light"  # CSS classes of edges: arrowhead with a bar, and hollow arrowhead
 _HEADS = {Direction.FIXED: FIXED, Direction.SUPPORTED: "", Direction.COMPELLED: LIGHT}
+FREQUENT = 0.8  # an edge with a lower bootstrap frequency is dashed
+WIDTH_STEPS = (3.0, 10.0, 30.0, 100.0)  # score drops, in nats, at which the line of an edge becomes wider
 _NAME = 40  # longest name in a tooltip, in columns
 # Entries of an edge without measures: all are None.
 _MEASURES = ("drop_if_removed", "drop_if_reversed", "frequency", "forward", "posterior", "posterior_forward")
@@ -69,7 +72,7 @@ def describe_edges(solution: AnnotatedSolution, truth: nx.DiGraph | None, near_m
             edges.append({"from": parent, "to": child, "kind": kind} | flags | _UNKNOWN)
     edges += _describe_near_misses(solution, kinds) if near_misses else []
     for edge in edges:
-        classes = ["edge", str(edge["kind"]), str(edge["head"]), "weak" if edge["weak"] else ""]
+        classes = ["edge", str(edge["kind"]), str(edge["head"]), _line_style(edge), _line_width(edge)]
         edge["class"] = " ".join(name for name in classes if name)
         edge["label"] = _label(edge, str)
         edge["tip"] = _label(edge, lambda name: fit_text(name, _NAME))
@@ -82,6 +85,19 @@ def _describe_direction(direction: Direction | None) -> dict[str, Any]:
         return {"direction": "", "arrow": True, "head": LIGHT}
     has_arrow = direction is not Direction.UNDETERMINED
     return {"direction": str(direction), "arrow": has_arrow, "head": _HEADS.get(direction, "")}
+
+
+def _line_style(edge: Mapping[str, Any]) -> str:
+    """Return the CSS class for the bootstrap frequency of an edge: dotted, dashed or solid."""
+    if edge["weak"]:
+        return "weak"
+    return "fair" if edge["kind"] != NEAR_MISS and edge["frequency"] is not None and edge["frequency"] < FREQUENT else ""
+
+
+def _line_width(edge: Mapping[str, Any]) -> str:
+    """Return the CSS class for the strength of an edge: from `w1` (thin) to `w5`; empty if the strength is unknown."""
+    drop = edge["drop_if_removed"]
+    return "" if drop is None else f"w{1 + bisect_right(WIDTH_STEPS, drop)}"
 
 
 def _describe_near_misses(solution: AnnotatedSolution, compared: Mapping[tuple[str, str], str]) -> list[dict[str, Any]]:

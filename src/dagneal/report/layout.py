@@ -13,15 +13,17 @@ from math import inf
 import networkx as nx
 
 from dagneal.graphs.dags import graph_from_edges
-from dagneal.report.layers import Layers, layers, sweeps
+from dagneal.report.layers import Layers, Spaces, layers
+from dagneal.report.positions import place_points
+from dagneal.report.routing import BOX_MARGIN, route_edges
 
-ROW, GAP = 88.0, 26.0  # distance between rows, and between boxes of a row
+ROW, GAP = 76.0, 26.0  # distance between rows, and between boxes of a row
 _LONE = ROW / 2  # distance between the rows of the grid of variables without edges
+_CHOICES = 6  # number of orders of the variables from which the best one is chosen
+_CROSSING = 180.0  # length that is as bad as a crossing
 _LANE = 8.0  # width of an edge where it crosses a row
-_BESIDE = 20.0  # an edge must not touch a box within this distance above and below the centre of a row
 _BETWEEN = 2 * GAP  # distance between components
 _SHAPE = 1.7  # preferred ratio of width to height
-_SWEEPS = 12  # largest number of passes over the rows that move points
 
 Point = tuple[float, float]
 
@@ -39,13 +41,14 @@ class Arrangement:
     bends: dict[tuple[str, str], list[Point]]
 
 
-def arrange(graph: nx.DiGraph, widths: Mapping[str, float], wide: float | None = None) -> Arrangement:
+def arrange(graph: nx.DiGraph, widths: Mapping[str, float], wide: float | None = None, most: float = inf) -> Arrangement:
     """Return the layout of a graph. The same arguments always give the same layout.
 
     Args:
         graph: directed graph without self-loops; edges that close a cycle point upwards.
         widths: width of each box.
         wide: preferred width of the drawing; None to choose a good ratio of width to height.
+        most: largest width of the drawing if `wide` is None. The drawing is wider if it cannot be narrower.
 
     >>> place = arrange(nx.DiGraph([("a", "b"), ("a", "c")]), dict.fromkeys("abc", 40.0)).place
     >>> place["a"][1] < place["b"][1] == place["c"][1]
@@ -54,12 +57,13 @@ def arrange(graph: nx.DiGraph, widths: Mapping[str, float], wide: float | None =
     index = {name: at for at, name in enumerate(graph)}
     parts = [sorted(part, key=index.__getitem__) for part in nx.weakly_connected_components(graph)]
     parts.sort(key=lambda part: (-len(part), index[part[0]]))
-    drawn = [_arrange_component(graph, part, widths) for part in parts if len(part) > 1]
+    drawn = [_arrange_component(graph, part, widths, most if wide is None else wide) for part in parts if len(part) > 1]
     lone = [part[0] for part in parts if len(part) == 1]
     sizes = [_size(layout, widths) for layout in drawn]
     area = sum((w + _BETWEEN) * (h + ROW) for w, h in sizes) + sum((widths[name] + GAP) * _LONE for name in lone)
     guesses = [(area * _SHAPE * factor) ** 0.5 for factor in (1.0, 1.5, 2.2)]
     totals = [*guesses, *accumulate(w + _BETWEEN for w, _ in sizes)] if wide is None else [wide]
+    totals = [min(total, most) for total in totals]
     packings = [_pack(sizes, lone, widths, max([total, *(w for w, _ in sizes)])) for total in totals]
     corners, place, _ = min(packings, key=lambda packing: packing[2])
     bends: dict[tuple[str, str], list[Point]] = {}
@@ -96,113 +100,39 @@ def _pack(
     return corners, place, max(2 * max(across, default=0.0) / _SHAPE, height)
 
 
-def _arrange_component(graph: nx.DiGraph, names: Sequence[str], widths: Mapping[str, float]) -> Arrangement:
+def _arrange_component(graph: nx.DiGraph, names: Sequence[str], widths: Mapping[str, float], wide: float) -> Arrangement:
     """Return the layout of the connected component that contains the variables `names`."""
-    layered = layers(graph_from_edges(names, ((name, child) for name in names for child in graph[name] if child != name)))
-    sizes = [widths[name] for name in names] + [_LANE] * (len(layered.above) - len(names))
-    x = _x_positions(layered, sizes, len(names))
-    y = {point: level * ROW for level, row in enumerate(layered.rows) for point in row}
+    part = graph_from_edges(names, ((name, child) for name in names for child in graph[name] if child != name))
+    spaces = Spaces({name: widths[name] + GAP for name in names}, _LANE + BOX_MARGIN, wide + GAP)
+    choices = []
+    for layered in layers(part, spaces, _CHOICES):
+        sizes = [widths[name] for name in names] + [_LANE] * (len(layered.above) - len(names))
+        x = _x_positions(layered, sizes, len(names), wide)
+        length = sum(abs(x[upper] - x[lower]) for upper, others in enumerate(layered.below) for lower in others)
+        choices.append((layered.crossings + length / _CROSSING, layered, x))
+    _, layered, x = min(choices, key=lambda choice: choice[0])
+    level = {point: at for at, row in enumerate(layered.rows) for point in row}
+    y = [level[point] * ROW for point in range(len(x))]
     left = min(x[point] - sizes[point] / 2 for row in layered.rows for point in row[:1])
     place = {name: (x[i] - left, y[i]) for i, name in enumerate(names)}
-    free = _free_ranges(layered, x, sizes, len(names))
-    bends = {}
-    for (parent, child), points in layered.passed.items():
-        rooms = {y[point]: (free[point][0] - left, free[point][1] - left) for point in points}
-        line = (place[parent], *((x[point] - left, y[point]) for point in points), place[child])
-        bends[parent, child] = _straighten(line, rooms)
-    return Arrangement(place, {edge: points for edge, points in bends.items() if points})
+    lines = route_edges(layered, x, y, sizes, len(names))
+    bends = {edge: [(at - left, height) for at, height in points] for edge, points in lines.items() if points}
+    return Arrangement(place, bends)
 
 
-def _free_ranges(layered: Layers, x: Sequence[float], sizes: Sequence[float], variables: int) -> dict[int, Point]:
-    """Return for each point where an edge crosses a row the horizontal range between the nearest boxes of this row."""
-    free: dict[int, Point] = {}
+def _x_positions(layered: Layers, sizes: Sequence[float], variables: int, wide: float) -> list[float]:
+    """Return the horizontal position of each point; see `place_points`."""
+    apart = [0.0] * len(sizes)  # smallest distance from the point on the left
+    total = 0.0
     for row in layered.rows:
-        boxes = [point for point in row if point < variables]
-        ends = [-inf, *(x[point] + sizes[point] / 2 + GAP / 2 for point in boxes)]
-        starts = [*(x[point] - sizes[point] / 2 - GAP / 2 for point in boxes), inf]
-        passed = 0
-        for point in row:
-            if point < variables:
-                passed += 1
-            else:
-                free[point] = (ends[passed], starts[passed])
-    return free
-
-
-def _straighten(points: Sequence[Point], rooms: Mapping[float, Point]) -> list[Point]:
-    """Straighten the line of an edge and return the remaining bends.
-
-    `rooms` maps the y coordinate of each crossed row to the horizontal range in which the line must stay.
-    """
-
-    def clear(a: Point, b: Point, row: float) -> bool:
-        steep = (b[0] - a[0]) / (b[1] - a[1])
-        x, beside = a[0] + steep * (row - a[1]), abs(steep) * _BESIDE
-        return rooms[row][0] <= x - beside and x + beside <= rooms[row][1]
-
-    kept = [0]
-    while kept[-1] < len(points) - 1:
-        at = kept[-1]
-        reach = range(len(points) - 1, at, -1)  # the adjacent point is always reachable
-        kept.append(next(to for to in reach if all(clear(points[at], points[to], y) for _, y in points[at + 1 : to])))
-    return [points[at] for at in kept[1:-1]]
-
-
-def _x_positions(layered: Layers, sizes: Sequence[float], variables: int) -> list[float]:
-    """Return the horizontal position of each point. Points are near their neighbours on other rows, and do not overlap.
-
-    The sum of squared horizontal edge lengths is reduced row by row. A segment between two points where the same edge
-    crosses rows has a larger weight, which makes long edges straight.
-    """
-    x = [0.0] * len(sizes)
-    apart: dict[int, float] = {}  # smallest distance from the point on the left
-    for row in layered.rows:
+        across = (sizes[row[0]] + sizes[row[-1]]) / 2
         for left, right in pairwise(row):
-            gap = GAP if left < variables and right < variables else GAP / 2
+            gap = GAP if left < variables and right < variables else BOX_MARGIN
             apart[right] = (sizes[left] + sizes[right]) / 2 + gap
-            x[right] = x[left] + apart[right]
-        middle = (x[row[0]] + x[row[-1]]) / 2
-        for point in row:
-            x[point] -= middle
-
-    def weight(a: int, b: int) -> float:
-        return (1.0, 2.0, 8.0)[(a >= variables) + (b >= variables)]
-
-    one_sided = [near for _ in range(2) for near in ((layered.above,), (layered.below,))]
-    both = [(layered.above, layered.below)] * sweeps(len(sizes), _SWEEPS)
-    for sweep, sides in enumerate([*one_sided, *both]):
-        for row in layered.rows if sweep % 2 == 0 else layered.rows[::-1]:
-            wanted, weights = [], []
-            for point in row:
-                joined = [(weight(point, other), x[other]) for near in sides for other in near[point]] or [(0.1, x[point])]
-                weights.append(sum(w for w, _ in joined))
-                wanted.append(sum(w * at for w, at in joined) / weights[-1])
-            for point, at in zip(row, _spread(wanted, weights, [apart.get(point, 0.0) for point in row]), strict=True):
-                x[point] = at
-    return x
-
-
-def _spread(wanted: Sequence[float], weights: Sequence[float], apart: Sequence[float]) -> list[float]:
-    """Return the positions that minimise the weighted sum of squared distances from the wanted positions.
-
-    Position i must be at least `apart[i]` to the right of position i - 1. If apart[1] + ... + apart[i] is subtracted from
-    each position i, the positions only have to be in ascending order. This problem is a monotone regression, which the
-    pool-adjacent-violators algorithm solves.
-    """
-    room = 0.0
-    rooms: list[float] = []
-    pools: list[tuple[float, float, int]] = []  # mean, weight and number of members
-    for want, weight, gap in zip(wanted, weights, apart, strict=True):
-        room += gap if rooms else 0.0
-        rooms.append(room)
-        mean, total, count = want - room, weight, 1
-        while pools and pools[-1][0] > mean:
-            before, heavy, members = pools.pop()
-            mean, total = (before * heavy + mean * total) / (heavy + total), heavy + total
-            count += members
-        pools.append((mean, total, count))
-    means = [mean for mean, _, count in pools for _ in range(count)]
-    return [mean + room for mean, room in zip(means, rooms, strict=True)]
+            across += apart[right]
+        total = max(total, across)
+    most = max(total, wide) if wide < inf else sum(sizes) + GAP * len(sizes)
+    return place_points(layered, apart, variables, [size / 2 for size in sizes], most)
 
 
 def _size(layout: Arrangement, widths: Mapping[str, float]) -> tuple[float, float]:

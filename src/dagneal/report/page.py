@@ -1,7 +1,7 @@
 """The HTML page of a learned network: one file that works offline.
 
 It contains the drawing, the edges, the score, the data, the reads of the annealer, the votes of the subproblems and the
-progress of the search.
+progress of the search. In the browser, it answers questions to the network; see `scripts`, `controls` and `question_data`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import json
 import os
 from dataclasses import asdict
 from html import escape
-from importlib.resources import files
 from typing import Any
 
 import networkx as nx
@@ -23,21 +22,24 @@ from dagneal.confidence.measures import compare_classes
 from dagneal.graphs.dags import graph_from_edges
 from dagneal.graphs.directions import Direction
 from dagneal.networks.comparison import compare
-from dagneal.report.drawing import Box, edge_paths, energies_svg, lay_out, network_svg
-from dagneal.report.edges import FIXED, KINDS, LIGHT, NEAR_MISS, describe_edges
+from dagneal.report.controls import question_panel, toolbar
+from dagneal.report.drawing import NEARBY, WIDEST, Box, Picture, edge_paths, energies_svg, lay_out, network_svg, screen_style
+from dagneal.report.edges import ABSENT, FIXED, FREQUENT, KINDS, LIGHT, NEAR_MISS, WIDTH_STEPS, describe_edges
 from dagneal.report.explanations import explain_score
 from dagneal.report.overview import explain_no_edges, overview
 from dagneal.report.preparation import preparation_html
+from dagneal.report.question_data import question_data
+from dagneal.report.scripts import notebook_style, page_script, page_style, security_policy, worker_script
 from dagneal.report.summary import bootstrap_line, holdout_line, optimality_text, posterior_lines, prior_lines
 from dagneal.report.tables import definition_list, edge_table, explain_edge_table, region, table, vote_table
 from dagneal.report.trace_plot import group_stages, trace_svg
 
-_COLOURS = {
-    "true-positive": "--green",
-    "equivalent": "--violet",
-    "reversed": "--amber",
-    "false-positive": "--red",
-    "missing": "--grey",
+_COMPARED = ("true-positive", "equivalent", "reversed", "false-positive", "missing")
+_LINE_KEYS = {  # legend for the lines: CSS class and text
+    "w5": f"strong: score drop {WIDTH_STEPS[-1]:g} or more",
+    "w1": f"weak: score drop below {WIDTH_STEPS[0]:g}",
+    "fair": f"in less than {FREQUENT:.0%} of bootstrap samples",
+    "weak": "low bootstrap frequency",
 }
 _HEAD_KEYS: dict[str, tuple[str, str]] = {  # legend for each judgement of a direction: CSS class and text
     Direction.FIXED: (FIXED, "direction fixed by knowledge"),
@@ -92,10 +94,9 @@ def page(
     >>> "<svg" in page(AnnotatedSolution(load("lung-cancer").dag, -21036.862, 2, "exact"))
     True
     """
-    edges = describe_edges(solution, truth, near_misses)
-    picture = lay_out(graph_from_edges(solution.dag, ((edge["from"], edge["to"]) for edge in edges)))
-    nodes = [{"name": name, **asdict(box)} for name, box in picture.boxes.items()]
-    bends = [picture.bends.get((edge["from"], edge["to"]), []) for edge in edges]
+    drawn = _drawn_edges(solution, truth, near_misses)
+    edges = drawn if near_misses else [edge for edge in drawn if edge["kind"] != NEAR_MISS]
+    picture = lay_out(graph_from_edges(solution.dag, ((edge["from"], edge["to"]) for edge in edges)), collapse=True)
     heading = f"Network learned from {title}" if title else "Learned network"
     terms = [*(explain_edge_table(edges) if edges else []), *explain_score(solution)]
     parts = [
@@ -105,7 +106,8 @@ def page(
         f"<p>{escape(_score_text(solution))}</p>",
         *([] if truth is None else [f"<p>{escape(_comparison_text(solution.dag, truth))}</p>"]),
         *preparation_html(solution.data or solution.stored_data),
-        _drawing(network_svg(picture, edges), truth is not None, edges),
+        *_neighbourhood(picture),
+        _drawing(network_svg(picture, drawn), truth is not None, drawn, near_misses),
         '<h2 id="edge-table" tabindex="-1">Edges</h2>',
         edge_table(edges) if edges else f"<p>There are no edges: {escape(explain_no_edges(solution))}.</p>",
         *(["<h3>Explanation</h3>", definition_list(terms)] if terms else []),
@@ -117,19 +119,55 @@ def page(
         *_search(solution),
         *_reproduction(solution, command),
     ]
-    style, script = ((files("dagneal.report") / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
-    # Escape the data, so that the name of a variable cannot end the script element.
-    data = (
-        json.dumps({"nodes": nodes, "bends": bends}).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-    )
+    style, script = page_style() + screen_style(picture), page_script(picture.centre is not None)
     return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n{security_policy(style, script)}\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(heading)}</title>\n<style>\n{style}</style></head>\n<body><main>\n"
+        f"<title>{escape(heading)}</title>\n<style>{style}</style></head>\n<body><main>\n"
         + "\n".join(parts)
-        + f'\n<div id="tip" role="status" hidden></div></main>\n<script type="application/json" id="data">{data}</script>\n'
-        f"<script>\n{script}</script>\n</body></html>\n"
+        + '\n<div id="tip" role="status" hidden></div></main>\n'
+        f'<script type="application/json" id="data">{_page_data(solution, picture, drawn)}</script>\n'
+        f'<script type="text/plain" id="inference">{worker_script()}</script>\n'
+        f"<script>{script}</script>\n</body></html>\n"
     )
+
+
+def _drawn_edges(solution: AnnotatedSolution, truth: nx.DiGraph | None, near_misses: bool) -> list[dict[str, Any]]:
+    """Return the edges of the drawing. Near misses that were not requested are hidden, and few; the page can show them."""
+    edges, hidden = [], 0
+    for edge in describe_edges(solution, truth, near_misses=True):
+        if edge["kind"] == NEAR_MISS and not near_misses:
+            hidden += 1
+            if hidden > _NEAR_MISSES:
+                continue
+            edge["class"] += " off"
+        edges.append(edge)
+    return edges
+
+
+def _page_data(solution: AnnotatedSolution, picture: Picture, edges: list[dict[str, Any]]) -> str:
+    """Return the data of the page as JSON that cannot end the script element and contains only ASCII characters."""
+    index = {name: i for i, name in enumerate(picture.boxes)}
+    questions, reason = question_data(solution, list(index))
+    data = {
+        "nodes": [{"name": name, **asdict(box)} for name, box in picture.boxes.items()],
+        "bends": [picture.bends.get((edge["from"], edge["to"]), []) for edge in edges],
+        "edges": [
+            {
+                "from": index[edge["from"]],
+                "to": index[edge["to"]],
+                "absent": edge["kind"] in ABSENT,
+                "near": edge["kind"] == NEAR_MISS,
+                "arrow": edge["arrow"],
+                "frequency": edge["frequency"],
+            }
+            for edge in edges
+        ],
+        "nearby": None if picture.centre is None else {"centre": index[picture.centre], "most": NEARBY, "wide": WIDEST},
+        "questions": questions,
+        "reason": reason,
+    }
+    return json.dumps(data).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def draw_html(solution: AnnotatedSolution) -> str:
@@ -139,10 +177,20 @@ def draw_html(solution: AnnotatedSolution) -> str:
         solution: learned network with its data and measures.
     """
     edges = describe_edges(solution, None)
-    picture = lay_out(graph_from_edges(solution.dag, ((edge["from"], edge["to"]) for edge in edges)))
-    style = (files("dagneal.report") / "notebook.css").read_text(encoding="utf-8")
+    picture = lay_out(graph_from_edges(solution.dag, ((edge["from"], edge["to"]) for edge in edges)), collapse=True)
+    style = notebook_style()
     svg = network_svg(picture, edges).replace(' id="network"', "")  # a notebook may show several drawings
-    return f'<div class="dagneal"><style>{style}</style>{svg}<p>{escape(_score_text(solution))}</p></div>'
+    part = "".join(_neighbourhood(picture)).replace(' id="nearby"', "")
+    return f'<div class="dagneal"><style>{style}</style>{svg}{part}<p>{escape(_score_text(solution))}</p></div>'
+
+
+def _neighbourhood(picture: Picture) -> list[str]:
+    """Return the sentence that says which part of a large network is drawn. The page can draw other parts."""
+    if picture.centre is None:
+        return []
+    number = f"{len(picture.shown)} of {len(picture.boxes):,} variables"
+    text = f"The drawing shows the {number} that are nearest to {picture.centre}. Dashed boxes have more neighbours."
+    return [f'<p id="nearby">{escape(text)}</p>']
 
 
 def _warnings(solution: AnnotatedSolution) -> list[str]:
@@ -176,40 +224,39 @@ def _comparison_text(dag: nx.DiGraph, truth: nx.DiGraph) -> str:
     )
 
 
-def _head_key(name: str, text: str) -> str:
-    """Return an entry of the legend: an edge with its arrowhead, and a text."""
-    line, head = edge_paths(Box(0, 0, 0, 0), Box(34, 0, 0, 0), [], name == FIXED)
-    arrow = f'<path class="head" d="{head}"/>' if name != "none" else ""
-    edge = f'<g class="edge {name}"><path class="line" d="{line}"/>{arrow}</g>'
+def _edge_key(classes: str, text: str, arrow: bool = False) -> str:
+    """Return an entry of the legend: an edge with the given CSS classes, and a text."""
+    line, head = edge_paths(Box(0, 0, 0, 0), Box(34, 0, 0, 0), [], classes == FIXED)
+    tip = f'<path class="head" d="{head}"/>' if arrow else ""
+    edge = f'<g class="edge {classes}"><path class="line" d="{line}"/>{tip}</g>'
     return f'<span class="key"><svg viewBox="0 -6 34 12" aria-hidden="true">{edge}</svg>{escape(text)}</span>'
 
 
-def _drawing(svg: str, compared: bool, edges: list[dict[str, Any]]) -> str:
-    """Return the drawing of the network as HTML, with buttons, a legend and a hint."""
-    keys = []
-    if compared:
-        keys = [(colour, "dashed" if kind == "missing" else "solid", KINDS[kind]) for kind, colour in _COLOURS.items()]
-    if any(edge["weak"] for edge in edges):
-        keys.append(("--soft", "dotted", "low bootstrap frequency"))
-    if any(edge["kind"] == NEAR_MISS for edge in edges):
-        keys.append(("--grey", "dotted", KINDS[NEAR_MISS]))
-    legend = "".join(
-        f'<span class="key"><i aria-hidden="true" style="border-color: var({colour}); border-top-style: {style}"></i>'
-        f"{escape(text)}</span>"
-        for colour, style, text in keys
-    )
+def _legend(compared: bool, edges: list[dict[str, Any]]) -> str:
+    """Return the legend of the lines and arrowheads that the drawing has, as HTML."""
     present = {edge["direction"] for edge in edges}
-    legend = "".join(_head_key(*key) for direction, key in _HEAD_KEYS.items() if direction in present) + legend
-    buttons = "".join(
-        f'<button type="button" id="{name}">{text}</button>'
-        for name, text in (("in", "Zoom in"), ("out", "Zoom out"), ("fit", "Fit"))
-    )
+    used = {name for edge in edges for name in edge["class"].split()}
+    keys = [_edge_key(name, text, name != "none") for direction, (name, text) in _HEAD_KEYS.items() if direction in present]
+    keys += [_edge_key(kind, KINDS[kind], True) for kind in _COMPARED if compared]
+    keys += [_edge_key(name, text) for name, text in _LINE_KEYS.items() if name in used]
+    if NEAR_MISS in used:
+        keys.append(_edge_key(NEAR_MISS, KINDS[NEAR_MISS]))
+    return "".join(keys)
+
+
+def _drawing(svg: str, compared: bool, edges: list[dict[str, Any]], near_misses: bool) -> str:
+    """Return the drawing of the network as HTML, with controls, a legend, a hint and the panel for questions."""
+    count = sum(edge["kind"] == NEAR_MISS for edge in edges)
+    has_bootstrap = any(edge["frequency"] is not None for edge in edges)
     hint = (
-        "Drag a variable or the background to move it. Point at an edge, or select it with the Tab key, for details. "
-        "Arrow keys move the selected variable."
+        "Click on a variable, or select it with the Tab key and press Enter, to ask about it. Drag it, or use the arrow "
+        "keys, to move it. Point at an edge for details. Zoom with Ctrl and the wheel; on a touch screen, use two fingers."
     )
     skip = '<a class="skip" href="#edge-table">Skip the drawing</a>'
-    return f'<div class="bar">{skip}{buttons}{legend}</div>\n{svg}\n<p class="soft hint">{hint}</p>'
+    below = f'<p id="highlighted"></p><div class="legend">{_legend(compared, edges)}</div>\n<p class="soft hint">{hint}</p>'
+    stage = f'<div class="stage">\n<div class="canvas">{svg}</div>\n{below}</div>'
+    tools = toolbar(has_bootstrap, count, near_misses)
+    return f'{skip}{tools}\n<div class="explorer">{stage}\n{question_panel()}</div>'
 
 
 def _confidence(solution: AnnotatedSolution) -> list[str]:

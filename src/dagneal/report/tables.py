@@ -11,7 +11,7 @@ from dagneal.report.edges import KINDS
 from dagneal.report.explanations import COLUMNS
 
 _NAME, _LIST = 40, 160  # longest name and longest list of states, in columns
-_DARKEST = 45  # largest percentage of the accent colour; numbers stay readable on it in light and dark mode
+_SHADES = 9  # shades of the accent colour in the style sheet; numbers stay readable on the darkest in light and dark mode
 
 
 def region(content: str, label: str) -> str:
@@ -142,9 +142,8 @@ def vote_table(names: Sequence[str], votes: Any, against: Any) -> str:
         cells = []
         for b in range(len(names)):
             total = votes[a, b] + against[a, b]
-            percent = round(_DARKEST * votes[a, b] / total) if total else 0
-            shade = f' style="background: color-mix(in srgb, var(--accent) {percent}%, transparent)"'
-            cells.append(f"<td{shade}>{votes[a, b]}</td>" if a != b else "<td></td>")
+            shade = round(_SHADES * votes[a, b] / total) if total else 0
+            cells.append(f'<td class="s{shade}">{votes[a, b]}</td>' if a != b else "<td></td>")
         lines.append(f'<tr><th scope="row">{cell_text(name)}</th>{"".join(cells)}</tr>')
     body = f"<thead><tr><td></td>{head}</tr></thead><tbody>{''.join(lines)}</tbody>"
     return region(f'<table class="heat">{body}</table>', "votes of the subproblems")
