@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from dagneal.paper.division_items import ALARM_TABLE, LUNG_CANCER_TABLE
-from dagneal.paper.items import Setting
+from dagneal.paper.items import NOT_REPRODUCED, Setting
 from dagneal.paper.problems import true_network
 from dagneal.paper.records import Record, Records
 
@@ -47,5 +47,21 @@ def test_the_paper_is_compared_with_single_precision_and_its_arities(tmp_path, t
     assert row[4].startswith(f"{edges:.1f} (")
     assert row[7].startswith("0.0 (")
     assert variants.caption.startswith("Other precision or arities")
+    assert section.verdict == NOT_REPRODUCED
+    assert f"only 1 of {len(table.published)} rows can be tested" in section.why
     assert len(variants.rows) == len(finished) - 1
     assert all(row[5].startswith(f"0.0 / {edges:.1f} (") for row in variants.rows)
+
+
+@pytest.mark.parametrize("divided", [4, 5])
+def test_dividing_helps_only_if_the_gain_is_significant(tmp_path, divided):
+    """With k = 4 all runs learn the truth. The direct runs (k = 5) learn it only in the second case."""
+    truth, setting = true_network("lung-cancer").dag, Setting()
+    with Records(tmp_path / "records.jsonl", writing=True) as records:
+        add_records(records, LUNG_CANCER_TABLE, setting, lambda runs: truth if runs.k in (4, divided) else truth.reverse())
+        section = LUNG_CANCER_TABLE.section(records, setting)
+    (note,) = [note for note in section.notes if note.startswith("Dividing")]
+    assert ("It is significant for k = 4." in note) == (divided == 4)
+    assert ("dividing gives no significant gain" in section.why) == (divided == 5)
+    if divided == 4:
+        assert "k = 4, +1.25 (95% interval +1.25 to +1.25" in note

@@ -15,7 +15,7 @@ from dagneal.cli import main
 from dagneal.networks import Discrete, Gaussian, discretise_network
 from dagneal.paper import discretisation, evaluation, experiments, priors, published, runner, timing
 from dagneal.paper.annealers import Annealers
-from dagneal.paper.direct_runs import DirectRuns, shares_differ
+from dagneal.paper.direct_runs import Cell, DirectRuns, format_differing, joint_p, shares_differ, trend_p
 from dagneal.paper.division_items import ALARM_SIZES, MANY, SOME
 from dagneal.paper.division_runs import DivisionRuns, tally
 from dagneal.paper.document import make_parts, write_report
@@ -322,6 +322,50 @@ def test_shares_are_compared_by_fishers_exact_test():
     assert not shares_differ(1, 1, 1.0)
 
 
+def test_exact_tests_of_cells_match_simulation():
+    """Under equal shares, the joint tests of level and trend match random draws."""
+    cells = [Cell(2, 10, 4), Cell(1, 4, 3), Cell(3, 10, 5)]
+    generator = np.random.default_rng(0)
+    for weights in ([1, 1, 1], [-1, 0, 1]):
+        draws = sum(
+            w * generator.hypergeometric(c.hits + c.paper_hits, c.runs + 10 - c.hits - c.paper_hits, c.runs, 200_000)
+            for c, w in zip(cells, weights, strict=True)
+        )
+        expected = sum(w * c.runs * (c.hits + c.paper_hits) / (c.runs + 10) for c, w in zip(cells, weights, strict=True))
+        observed = sum(w * c.hits for c, w in zip(cells, weights, strict=True))
+        share = np.mean(np.abs(draws - expected) >= abs(observed - expected) - 1e-9)
+        assert joint_p(cells, weights) == pytest.approx(share, abs=0.005)
+
+
+def test_trends_are_permuted_within_groups():
+    groups = [((0, 1, 2), (False, True, True)), ((0, 1), (True, False)), ((0, 2), (True, True))]
+    generator = np.random.default_rng(0)
+    observed = (1 + 2) + 0 + (0 + 2)
+    sums = [
+        sum(np.dot(scores, generator.permutation(np.array(hits))) for scores, hits in groups) >= observed
+        for _ in range(20_000)
+    ]
+    assert trend_p(groups) == pytest.approx(np.mean(sums), abs=0.015)
+
+
+def test_cells_state_what_would_differ():
+    for runs, share in ((10, 0.0), (10, 0.5), (10, 1.0), (4, 0.2)):
+        differing = [hits for hits in range(runs + 1) if shares_differ(hits, runs, share)]
+        text = format_differing(runs, share)
+        assert (text == "none") == (not differing)
+        assert all(str(hits) in text for hits in differing if hits + 1 not in differing and hits < share * runs)
+
+
+def test_lung_cancer_networks_share_samples():
+    """Equal seeds give equal columns, so the samples of LC4Vars and LC are not independent."""
+    small, large = dn.load("lung-cancer-4"), dn.load("lung-cancer")
+    assert large.names[:4] == small.names
+    rows = max(priors.ROWS)
+    few, many = (next(network.sample_codes(rows, 3)) for network in (small, large))
+    assert few.shape == (4, rows)
+    assert np.array_equal(few, many[:4])
+
+
 def test_tail_probability_matches_simulation():
     """The tail probability of events with unequal probabilities matches random draws."""
     generator = np.random.default_rng(0)
@@ -509,7 +553,7 @@ def test_reproduce_on_the_command_line(tmp_path, monkeypatch, capsys):
         "discretisation": IN_SHAPE,
     }
     before = (tmp_path / "out" / "report.md").read_text()
-    assert re.search(r"\| MHP \| monty-hall \| 3, 2 \| 3, 2 \| 2 / 0 \| 0 \|", before)
+    assert re.search(r"\| MHP \| monty-hall \| 3, 2 \| 3, 2 \| 2 of 2, 2 \| 2 / 0 \| 0 \|", before)
     assert (tmp_path / "out" / "figures" / "network-waste.png").exists()
     assert main(["reproduce", "networks", "section-5.1", "--report", "-o", "out"]) == 0
     assert (tmp_path / "out" / "report.md").read_text() == before

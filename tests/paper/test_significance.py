@@ -17,6 +17,7 @@ from dagneal.paper.significance import (
     outside_t,
     permutation_p,
     predict_distinct,
+    t_quantile,
 )
 
 
@@ -74,13 +75,20 @@ def test_the_t_distribution_matches_its_integral(degrees):
         assert outside_t(distance, degrees) == pytest.approx(1 - inside, abs=1e-4)
 
 
+@pytest.mark.parametrize("degrees", [1, 4, 9, 30])
+def test_quantiles_of_the_t_distribution_invert_its_tails(degrees):
+    for share in (0.5, 0.05, 0.001):
+        assert outside_t(t_quantile(share, degrees), degrees) == pytest.approx(share)
+
+
 def test_accepted_counts_are_those_that_are_not_significant():
     prediction = predict_distinct(np.random.default_rng(2).random((30, 40)) < 0.1, 5)
     assert prediction.p_value(round(prediction.mean)) == 1.0
-    low, high = prediction.accepted(0.01)
+    low, high = prediction.accepted(0.01, 40)
     assert 0 < low < high
     assert prediction.p_value(low) >= 0.01 > prediction.p_value(low - 1)
     assert prediction.p_value(high) >= 0.01 > prediction.p_value(high + 1)
+    assert prediction.accepted(0.01, high - 1) == (low, high - 1)  # there are no more edges
 
 
 @pytest.mark.parametrize("rates", [(0.02, 0.98), (0.05, 0.95), (0.1, 0.5)])
@@ -122,9 +130,38 @@ def make_result(graphs, paper, k=4):
     truth = dn.load("lung-cancer").dag
     names = list(truth)
     adjacency = np.array([nx.to_numpy_array(graph, nodelist=names) > 0 for graph in graphs])
-    correct = nx.to_numpy_array(truth) > 0
+    correct, possible = nx.to_numpy_array(truth) > 0, ~np.eye(len(names), dtype=bool)
     runs = DivisionRuns("expected 10000", k, "sa", tuple(range(len(graphs))))
-    return DivisionResult(runs, tally(graphs, truth), paper, (adjacency[:, correct], adjacency[:, ~correct]))
+    return DivisionResult(runs, tally(graphs, truth), paper, (adjacency[:, correct], adjacency[:, possible & ~correct]))
+
+
+def test_impossible_differences_are_not_detectable():
+    """With four true edges, a difference of three edges is possible only if our mean is at most 1 or at least 3."""
+    truth = dn.load("lung-cancer").dag
+    edges = list(truth.edges)
+
+    def learned(sizes):
+        graphs = []
+        for size in sizes:
+            graph = nx.DiGraph()
+            graph.add_nodes_from(truth)
+            graph.add_edges_from(edges[:size])
+            graphs.append(graph)
+        return make_result(graphs, TABLE_9[4, "qa"])
+
+    sizes = (0, 1, 2, 3, 4) * 2
+    assert detectable_difference(sizes, 5, 0.01 / 6) > 2
+    assert learned(sizes).detectable(6)[0] == 0
+    assert 0 < learned((4,) * 10).detectable(6)[0] <= 4
+
+
+def test_gains_are_sensitivity_plus_specificity():
+    truth = dn.load("lung-cancer").dag
+    result = make_result([truth, truth.reverse()], TABLE_9[4, "sa"])
+    units = 16  # least common multiple of 4 true and 16 other edges
+    sums = [value / units + 1 for value in result.gains()]
+    comparisons = [dn.compare(graph, truth) for graph in (truth, truth.reverse())]
+    assert sums == pytest.approx([c.sensitivity + c.specificity for c in comparisons])
 
 
 def test_results_are_compared_with_the_paper():
@@ -139,8 +176,8 @@ def test_results_are_compared_with_the_paper():
     assert max(opposite.distinct_p()) < 1e-4
     assert judge(opposite, [0.02, 0.009, 1.0, 1.0], 26) == "yes"
     five = make_result([truth] * 5, TABLE_9[4, "sa"])
-    assert judge(five, [1.0, 1.0, 1.0, 1.0], 6) == "too few runs"  # 6 / 252 > 1%
-    assert judge(five, [1.0, 1.0, 1.0, 1.0], 2) == "none"
+    assert judge(five, [1.0, 1.0, 1.0, 1.0], 2) == "no power"  # the smallest p-value is 2 / 252, and 4 / 252 > 1%
+    assert judge(five, [1.0, 1.0, 1.0, 1.0], 1) == "none"
     few = make_result([truth] * 2, TABLE_9[4, "sa"])
     assert not few.comparable
     assert judge(few, None, 26) == "only 2 runs"

@@ -212,8 +212,9 @@ def _show_verdicts(parts: Sequence[Part], folder: Path, options: argparse.Namesp
         }
         for part in parts
     ]
+    width = max((len(part.verdict) for part in parts), default=0)
     lines = [
-        f"{part.item.number:20} {part.item.name:18} {part.verdict:20} {part.finished:5,} of {part.runs:,} runs"
+        f"{part.item.number:20} {part.item.name:18} {part.verdict:{width}} {part.finished:5,} of {part.runs:,} runs"
         for part in parts
     ]
     files = [str(folder / name) for name in ("report.md", "report.html", "records.jsonl")]

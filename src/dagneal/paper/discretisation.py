@@ -107,7 +107,11 @@ def section(records: Records, setting: Setting) -> Section:
         for name, paper, ours in r.result["cells"]
     ]
     differ = [row[0] for row in rows if row[-1] == "no"]
-    far = [name for name, paper, ours in r.result["cells"] if abs(paper - ours) > NEAR]
+    far = [
+        f"{name}: the paper {paper:g}, ours {ours:.2g}"
+        for name, paper, ours in r.result["cells"]
+        if abs(paper - ours) > NEAR
+    ]
     lost = [" -> ".join(edge) for edge in r.result["lost"]]
     thresholds = [
         (name, f"{low:.5g}", f"{high:.5g}", f"{(low + high) / 2:.5g}") for name, (low, high) in r.result["cuts"].items()
@@ -123,7 +127,7 @@ def section(records: Records, setting: Setting) -> Section:
     ]
     reasons = [f"{len(differ)} of {len(rows)} cells do not round to the published values"] if differ else []
     if far:
-        reasons.append(f"cells that differ by more than {NEAR}: " + ", ".join(far))
+        reasons.append(f"{len(far)} cells differ by more than {NEAR}: " + "; ".join(far))
     if other := [edge for edge in lost if edge != LOST_EDGE]:
         reasons.append(f"our network also loses {', '.join(other)}, which the published network has")
     shape = [] if LOST_EDGE in lost else [f"{LOST_EDGE} is not lost"]
@@ -132,9 +136,9 @@ def section(records: Records, setting: Setting) -> Section:
     notes = [
         f"Edges that are lost because they make no difference after discretisation: {', '.join(lost) or 'none'}. The paper "
         "names WasteType -> FilterEfficiency.",
-        "In Lauritzen's network, metals in the emission are the sum of dust and metals in the waste, and dust varies ten "
-        "times as much. After the procedure they depend on the dust only. In the published table they depend on the metals "
-        "in the waste only.",
+        "In Lauritzen's network [Lauritzen], metals in the emission are the sum of dust and metals in the waste, and dust "
+        "varies ten times as much. After the procedure they depend on the dust only. In the published table they depend on "
+        "the metals in the waste only.",
     ]
     return Section(*verdict(shape, reasons), tables, notes=notes)
 

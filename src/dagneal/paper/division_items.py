@@ -65,14 +65,16 @@ ALARM_TABLE = DivisionTable(
     {PADDED: ALARM_SIZES, TRUE: ALARM_SIZES},
     PADDED,
     (
-        "Padded arities are those of the paper's runs. They weaken the prior 1/(r q), because r and q are larger.",
-        "The paper's figures for k = 4 and k = 5 need both padded arities and single precision. Entries of Q are about "
+        "That the paper's runs used padded arities is our inference: only padded arities give the paper's figures. They "
+        "weaken the prior 1/(r q), because r and q are larger.",
+        "The paper's figures for k = 4 and k = 5 need both padded arities and single precision, in which the authors' "
+        "program stores Q [Program]. Entries of Q are about "
         "25,000, so 32-bit floats are off by up to 0.001. A subproblem often has several optimal networks, which are "
         "equivalent but differ in the directions of edges. In double precision they have the same energy, and chance "
         "decides which one is found. The rounding separates most of them, in the same way in every run, so the runs agree "
         "more often and have fewer distinct edges.",
-        "The paper did not divide this problem with QA, because hundreds of consecutive submissions failed. The tables of "
-        "LC and Waste show how few calls tiling needs.",
+        "The paper did not divide this problem with QA, because hundreds of consecutive submissions failed [Paper]. The "
+        "tables of LC and Waste show how few calls tiling needs.",
     ),
 )
 TABLES = (LUNG_CANCER_TABLE, WASTE_TABLE, ALARM_TABLE)

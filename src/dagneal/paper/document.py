@@ -12,9 +12,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from dagneal.base import atomic_write
+from dagneal.paper import division_report
 from dagneal.paper.figures import NO_FIGURES, can_draw, render_figure
 from dagneal.paper.items import DASH, NOT_REPRODUCED, Figure, Item, Section, Setting, Table
-from dagneal.paper.published import TITLES
+from dagneal.paper.published import DOCUMENTATION, REFERENCES, TITLES
 from dagneal.paper.records import Record, Records
 
 PAPER = 'Zardini, Rizzoli, Dissegna, Blanzieri, Pastorello (2022), "Reconstructing Bayesian Networks on a Quantum Annealer"'
@@ -25,8 +26,12 @@ _INTRODUCTION = (
 )
 _TERMS = (
     "Verdicts: each item states its rule. Reproduced: our values meet all conditions of the rule. Reproduced in shape: they "
-    'meet only the conditions after "In shape", which describe a trend or a coarser agreement. Not reproduced: they do '
-    "not meet these conditions either. An item gets a verdict only when all its runs are finished.",
+    'meet only the conditions after "In shape", which describe a trend or a coarser agreement. Not contradicted: tests '
+    "find no difference, but they would miss a large one. Not reproduced: our values do not meet these conditions either. "
+    "Not judged: our values were fitted to the paper's. Emulated: our values of quantum annealing come from an emulator, so "
+    "they do not confirm what the hardware does. An item gets a verdict only when all its runs are finished.",
+    "Names in brackets, such as [Paper], are references. They are at the end.",
+    "Runs: all cells of a table use the same seeds. A seed selects the embedding and starts the random numbers.",
     "Methods: ES is exhaustive search, SA simulated annealing, QA quantum annealing.",
     "Problems have the paper's names: " + ", ".join(f"{title} ({name})" for name, title in TITLES.items()) + ".",
     "Truth, or expected solution: the network that generated the data.",
@@ -41,7 +46,9 @@ _TERMS = (
     "repair applied to as many random orders as there are reads.",
     "Result value: x^T Q x of the best read, divided by x^T Q x of the expected solution, both without offset. 1 means "
     "that both are equal. Q is the matrix of the QUBO, and x the values of its variables.",
-    "Gap: log score of the optimum minus log score of the result, in nats.",
+    "Gap: log score of the optimum minus log score of the result, in nats. Raw gap: gap of the best raw read that is a "
+    "valid network. It ignores penalties: a read can have the edges of the optimum and wrong values of the other variables "
+    "of Q. Result values hide gaps: for Waste2PDep and 10,000 rows, 0.01 are 1,557 nats of x^T Q x, penalties included.",
     "CPDAG distance: number of pairs of variables that are connected differently in the equivalence classes (CPDAGs) of the "
     "result and the truth. A dash marks a result with a cycle.",
     "k: number of variables per subproblem of divide et impera. Direct: the problem is not divided.",
@@ -50,6 +57,7 @@ _TERMS = (
     "Correct edges are edges of the truth, with the same direction. Wrong edges are all other edges of a result, "
     "including reversed edges. Sensitivity: share of the true edges that are found. Specificity: share of the other "
     "possible edges that are left out.",
+    *division_report.TERMS,
     "us: microseconds. Access time: time on the quantum annealer. A dash in a table means that there is no value.",
 )
 
@@ -77,7 +85,7 @@ class Part:
         """Verdict of the item; `incomplete` if some runs are missing, `not run` if all runs are missing."""
         if self.finished < self.runs:
             return "incomplete" if self.finished else "not run"
-        return self.section.verdict
+        return self.section.verdict + (f" ({self.section.basis})" if self.section.basis else "")
 
     @property
     def why(self) -> str:
@@ -144,8 +152,8 @@ def _about(items: Sequence[Item], used: Sequence[Record], setting: Setting) -> l
     if setting.sizes:
         command += f" --k {','.join(map(str, setting.sizes))}"
     quantum = (
-        "emulated on this machine, not run on hardware. The page Results of the emulator in the documentation "
-        "(docs/results/emulator.md) shows the accuracy of the emulator"
+        "emulated on this machine, not run on hardware. The [results of the emulator]"
+        f"({DOCUMENTATION}/results/emulator.md) show its accuracy"
         if setting.quantum == "qa"
         else "a D-Wave system"
     )
@@ -167,7 +175,11 @@ def _summary(parts: Sequence[Part]) -> Table:
         (p.item.number, p.item.name, p.item.title, p.verdict, f"{p.finished:,} of {p.runs:,}", f"{p.seconds:,.0f}")
         for p in parts
     ]
-    return Table("All items", ("in the paper", "item", "topic", "verdict", "finished runs", "CPU seconds"), rows)
+    caption = (
+        "All items. Runs that several items use count in each of them, so the seconds of the items add up to more than the "
+        "CPU time of all runs"
+    )
+    return Table(caption, ("in the paper", "item", "topic", "verdict", "finished runs", "CPU seconds"), rows)
 
 
 def _opening(part: Part) -> list[str]:
@@ -195,9 +207,11 @@ def _markdown(parts: Sequence[Part], about: Sequence[str]) -> str:
         for table in part.section.tables:
             lines += ["", *_table_lines(table)]
         for figure in part.section.figures:
-            lines += ["", f"![{_escape(figure.caption)}](figures/{figure.name}.svg)", "", f"*{_escape(figure.caption)}*"]
+            title = figure.caption.partition(":")[0]
+            lines += ["", f"![{_escape(title)}](figures/{figure.name}.svg)", "", f"*{_escape(figure.caption)}*"]
         for note in part.section.notes:
             lines += ["", _escape(note)]
+    lines += ["", "## References", "", *(f"- {_escape(reference)}" for reference in REFERENCES)]
     return "\n".join(lines) + "\n"
 
 
@@ -246,12 +260,14 @@ def _html(parts: Sequence[Part], about: Sequence[str], drawn: dict[str, dict[str
         lines += [_html_table(table) for table in part.section.tables]
         lines += [_html_figure(figure, drawn[figure.name]["svg"]) for figure in part.section.figures]
         lines += [f"<p>{text(note)}</p>" for note in part.section.notes]
+    lines += ["<h2>References</h2><ul>", *(f"<li>{text(reference)}</li>" for reference in REFERENCES), "</ul>"]
     return "\n".join([*lines, "</main></body></html>"]) + "\n"
 
 
 def _inline_html(text: str) -> str:
-    """Escape text for HTML, and turn names in backticks into code."""
-    return re.sub("`([^`]+)`", r"<code>\1</code>", html.escape(text))
+    """Escape text for HTML, and turn names in backticks into code and Markdown links into links."""
+    linked = re.sub(r"\[([^]]+)\]\((https://[^)]+)\)", r'<a href="\2">\1</a>', html.escape(text))
+    return re.sub("`([^`]+)`", r"<code>\1</code>", linked)
 
 
 def _html_table(table: Table) -> str:

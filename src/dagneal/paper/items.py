@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from math import sqrt
+from math import floor, inf, log10, sqrt
+from statistics import fmean, median, stdev
 from typing import TYPE_CHECKING, Any, Literal
 
 from dagneal.paper.records import Case, Records
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 Scale = Literal["quick", "paper"]
 REPRODUCED, IN_SHAPE, NOT_REPRODUCED = "reproduced", "reproduced in shape", "not reproduced"
+NOT_CONTRADICTED = "not contradicted"  # tests find no difference, but would miss a large one
+NOT_JUDGED = "not judged"  # the values were fitted to the paper's
 DASH = "—"
 
 
@@ -54,11 +57,13 @@ class Section:
     """The part of a report about one item.
 
     Attributes:
-        verdict: result of the item's rule: `reproduced`, `reproduced in shape` or `not reproduced`.
+        verdict: result of the item's rule: `reproduced`, `reproduced in shape`, `not contradicted`, `not reproduced` or
+            `not judged`.
         why: reasons why the verdict is not better; empty if the verdict is `reproduced`.
         tables: tables that compare the paper's values with ours.
         figures: figures that compare the paper's values with ours.
         notes: further remarks, one paragraph each.
+        basis: addition to the verdict, such as `emulated`; empty if the verdict needs none.
     """
 
     verdict: str
@@ -66,6 +71,7 @@ class Section:
     tables: list[Table] = field(default_factory=list)
     figures: list[Figure] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    basis: str = ""
 
 
 @dataclass(frozen=True)
@@ -102,6 +108,11 @@ class Setting:
         return 10 if self.scale == "paper" and self.quantum == "qa" else 5
 
     @property
+    def emulated(self) -> str:
+        """Addition to verdicts that rest on quantum annealing: `emulated`, or nothing for D-Wave's annealer."""
+        return "emulated" if self.quantum == "qa" else ""
+
+    @property
     def annealer(self) -> str:
         """Name of the quantum annealer in reports: `QA, emulated` or `QA`."""
         return "QA, emulated" if self.quantum == "qa" else "QA"
@@ -128,17 +139,18 @@ class Item:
     section: Callable[[Records, Setting], Section]
 
 
-def verdict(against_shape: Iterable[str], against_rest: Iterable[str]) -> tuple[str, str]:
+def verdict(against_shape: Iterable[str], against_rest: Iterable[str], weaker: str = IN_SHAPE) -> tuple[str, str]:
     """Return a tuple: the verdict, and the reasons why it is not better.
 
     Args:
-        against_shape: descriptions of failed conditions that `reproduced in shape` requires.
+        against_shape: descriptions of failed conditions that the weaker verdict requires.
         against_rest: descriptions of failed conditions that only `reproduced` requires.
+        weaker: verdict between `reproduced` and `not reproduced`.
     """
     shape, rest = list(against_shape), list(against_rest)
     if not shape and not rest:
         return REPRODUCED, ""
-    return (NOT_REPRODUCED if shape else IN_SHAPE), "; ".join(shape + rest)
+    return (NOT_REPRODUCED if shape else weaker), "; ".join(shape + rest)
 
 
 def wilson_interval(hits: float, runs: int, z: float = 1.96) -> tuple[float, float]:
@@ -205,3 +217,58 @@ def format_numbers(values: Sequence[float | None], form: str = "") -> str:
         form: Python format specification for each number.
     """
     return " ".join(format_number(value, form) for value in values) if values else DASH
+
+
+def format_rounded(value: float, digits: int = 2) -> str:
+    """Return a positive number with few significant digits.
+
+    Args:
+        value: number to format.
+        digits: number of significant digits.
+
+    >>> format_rounded(28383.0), format_rounded(0.00153), format_rounded(5.63)
+    ('28,000', '0.0015', '5.6')
+    """
+    if not value:
+        return "0"
+    rounded = float(f"{value:.{digits - 1}e}")
+    return f"{rounded:,.{max(0, digits - 1 - floor(log10(abs(rounded))))}f}"
+
+
+def format_spread(values: Sequence[float], form: str = "") -> str:
+    """Return the mean of numbers, and in parentheses their standard deviation. Return a dash if there are no numbers.
+
+    Args:
+        values: numbers to summarise.
+        form: Python format specification; without it, the mean has two significant digits, and the deviation one.
+
+    >>> format_spread([0.96, 0.98], ".3f"), format_spread([0.0015, 0.0017]), format_spread([2.0], ".1f")
+    ('0.970 (0.014)', '0.0016 (0.0001)', '2.0')
+    """
+    if not values:
+        return DASH
+    numbers = [fmean(values), *([stdev(values)] if len(values) > 1 else [])]
+    if form:
+        first, *rest = [format(number, form) for number in numbers]
+    else:
+        first, *rest = [format_rounded(number, digits) for number, digits in zip(numbers, (2, 1), strict=False)]
+    return f"{first} ({rest[0]})" if rest else first
+
+
+def format_range(values: Sequence[float | None], form: str = ".0f") -> str:
+    """Return the median of numbers, and in parentheses the smallest and the largest. None counts as infinite.
+
+    Args:
+        values: numbers to summarise.
+        form: Python format specification for each number.
+
+    >>> format_range([3.0, 1.0, 2.0]), format_range([])
+    ('2 (1 to 3)', '—')
+    """
+    ordered = sorted(inf if value is None else value for value in values)
+    if not ordered:
+        return DASH
+    middle, low, high = (
+        DASH if value == inf else format(value + 0.0, form) for value in (median(ordered), ordered[0], ordered[-1])
+    )
+    return f"{middle} ({low} to {high})" if len(ordered) > 1 else middle

@@ -7,6 +7,20 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+DOCUMENTATION = "https://github.com/dagneal/dagneal/blob/main/docs"
+# Sources of statements in the report that do not come from our records. Texts refer to them in brackets.
+REFERENCES = (
+    "[Paper] Zardini, Rizzoli, Dissegna, Blanzieri, Pastorello (2022), Reconstructing Bayesian Networks on a Quantum "
+    "Annealer, arXiv:2204.03526. All values of the paper, and its descriptions of its experiments.",
+    "[Program] The authors' published programs. Observed in November 2026: they store Q as 32-bit floats; the data of their "
+    "generators; and their exhaustive search with the prior 1/r. The records of these observations are not in this "
+    "repository, and neither is any code of the programs.",
+    "[Dissertation] The dissertation of the paper's first author, whose appendix has the single runs. Read in November "
+    "2026. Title and pages are not recorded in this repository.",
+    "[Lauritzen] Lauritzen (1992), Propagation of probabilities, means, and variances in mixed graphical association "
+    "models, Journal of the American Statistical Association 87. The conditional-Gaussian network.",
+)
+
 # The paper's names for the networks.
 TITLES = {
     "monty-hall": "MHP",

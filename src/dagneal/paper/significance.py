@@ -94,6 +94,25 @@ def outside_t(distance: float, degrees: int) -> float:
     return max(0.0, 1.0 - inside)
 
 
+def t_quantile(share: float, degrees: int) -> float:
+    """Return the distance from 0 that a variable with a t distribution exceeds with a given probability.
+
+    Args:
+        share: probability of a larger distance, on either side.
+        degrees: degrees of freedom.
+
+    >>> round(t_quantile(0.05, 4), 3)
+    2.776
+    """
+    low, high = 0.0, 1.0
+    while outside_t(high, degrees) > share:
+        low, high = high, 2 * high
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if outside_t(middle, degrees) > share else (low, middle)
+    return high
+
+
 @dataclass(frozen=True)
 class Prediction:
     """Prediction of the number of distinct edges in a set of new runs.
@@ -123,15 +142,16 @@ class Prediction:
         distance = max(abs(published - self.mean) - 0.5, 0.0) / sqrt(self.variance)
         return outside_t(distance, self.degrees)
 
-    def accepted(self, level: float) -> tuple[int, int]:
+    def accepted(self, level: float, most: int) -> tuple[int, int]:
         """Return the smallest and the largest number of distinct edges that do not count as a difference.
 
         Args:
             level: largest p-value that counts as a difference.
+            most: number of edges that can exist.
         """
-        middle = round(self.mean)
+        middle = min(round(self.mean), most)
         lowest = next(number for number in count(middle, -1) if not number or self.p_value(number - 1) < level)
-        return lowest, next(number for number in count(middle) if self.p_value(number + 1) < level)
+        return lowest, next(n for n in count(middle) if n == most or self.p_value(n + 1) < level)
 
 
 def predict_distinct(found: NDArray[np.bool_], size: int) -> Prediction:
@@ -142,8 +162,8 @@ def predict_distinct(found: NDArray[np.bool_], size: int) -> Prediction:
         size: number of new runs.
 
     >>> certain = predict_distinct(np.ones((30, 3), dtype=bool), 5)
-    >>> certain.p_value(3), certain.accepted(0.01)
-    (1.0, (2, 4))
+    >>> certain.p_value(3), certain.accepted(0.01, 3)
+    (1.0, (2, 3))
     """
     counts, runs = distinct_counts(found, size), len(found)
     unseen = 1 / (runs + 2)
