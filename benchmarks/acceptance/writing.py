@@ -40,6 +40,7 @@ NOT_PARTICIPLES = {
     "ordering",
     "timing",
 }
+LISTS = ("decisions.md", "glossary.md")  # pages to look something up, which grow with the project
 ALLOWED = {"emulated"}  # dn.qpu.emulated() is part of the public design
 
 
@@ -110,7 +111,8 @@ def main() -> None:
         print(*(f"      {line[:150]}" for line in lines), sep="\n", end="\n" if lines else "")
     readme = longest([ROOT / "README.md"])
     verdicts.add("lines of the README", readme, "at most 80", met=readme <= 80)
-    guides = longest([*ROOT.glob("docs/*.md"), *ROOT.glob("docs/guides/*.md"), *ROOT.glob("docs/tutorials/*.md")])
+    pages = [*ROOT.glob("docs/*.md"), *ROOT.glob("docs/guides/*.md"), *ROOT.glob("docs/tutorials/*.md")]
+    guides = longest([page for page in pages if page.name not in LISTS])
     verdicts.add("lines of the longest guide", guides, "at most 150", met=guides <= 150)
     verdicts.exit()
 

@@ -1,4 +1,4 @@
-"""What is known about the direction of each edge, and the warning about rows per parameter."""
+"""Tests of the support for the direction of each edge, and the warning about rows per parameter."""
 
 import json
 import re

@@ -84,11 +84,11 @@ def test_quantiles_of_the_t_distribution_invert_its_tails(degrees):
 def test_accepted_counts_are_those_that_are_not_significant():
     prediction = predict_distinct(np.random.default_rng(2).random((30, 40)) < 0.1, 5)
     assert prediction.p_value(round(prediction.mean)) == 1.0
-    low, high = prediction.accepted(0.01, 40)
+    low, high = prediction.accepted_range(0.01, 40)
     assert 0 < low < high
     assert prediction.p_value(low) >= 0.01 > prediction.p_value(low - 1)
     assert prediction.p_value(high) >= 0.01 > prediction.p_value(high + 1)
-    assert prediction.accepted(0.01, high - 1) == (low, high - 1)  # there are no more edges
+    assert prediction.accepted_range(0.01, high - 1) == (low, high - 1)  # there are no more edges
 
 
 @pytest.mark.parametrize("rates", [(0.02, 0.98), (0.05, 0.95), (0.1, 0.5)])

@@ -11,7 +11,7 @@ from scipy import stats
 
 import dagneal as dn
 from dagneal.solvers.ising import IsingModels
-from dagneal.solvers.simulated_annealing import SimulatedAnnealing, _ising as to_ising
+from dagneal.solvers.simulated_annealing import SimulatedAnnealing, _ising_models as to_ising
 
 SAMPLER = SimulatedAnnealing()
 

@@ -195,7 +195,7 @@ def do(
     text = ", ".join(f"{quote_label(name)}={quote_label(network.states[name][code])}" for name, code in fixed.items())
     states = {name: network.states[name] for name in names}
     if trust_directions:
-        return _trusted(network, fixed, names, given, Effect(states, np.zeros(0), np.zeros(0), text, evidence.text))
+        return _trusted_effect(network, fixed, names, given, Effect(states, np.zeros(0), np.zeros(0), text, evidence.text))
     order = {name: at for at, name in enumerate(network.names)}
 
     def plain(sets: ParentSets) -> dict[str, tuple[str, ...]]:
@@ -380,7 +380,7 @@ def _inverse_propensity(
     return weight
 
 
-def _trusted(
+def _trusted_effect(
     network: BayesianNetwork,
     fixed: Mapping[str, int],
     targets: Sequence[str],

@@ -68,7 +68,7 @@ def missing_states(network: BayesianNetwork) -> dict[int, int]:
     Args:
         network: the network.
     """
-    labels = map(_stripped, network.states.values())
+    labels = map(_strip_spaces, network.states.values())
     return {at: own.index(MISSING_STATE) for at, own in enumerate(labels) if MISSING_STATE in own and len(own) > 1}
 
 
@@ -199,7 +199,7 @@ def _read(network: BayesianNetwork, data: Any, present: Sequence[str], unseen: U
     """Read the columns that are present. Values that are not states become `(other)` where they may be unknown."""
     states = {}
     for name in present:
-        labels = _stripped(network.states[name])
+        labels = _strip_spaces(network.states[name])
         other = (unseen == "missing" or name in optional) and OTHER_STATE not in labels
         states[name] = [*labels, *([OTHER_STATE] if other else [])]
     if isinstance(data, np.ndarray):
@@ -210,7 +210,7 @@ def _read(network: BayesianNetwork, data: Any, present: Sequence[str], unseen: U
     return read(data, columns=list(present), states=states, missing="state", merge="no")
 
 
-def _stripped(states: Sequence[str]) -> Sequence[str]:
+def _strip_spaces(states: Sequence[str]) -> Sequence[str]:
     """Return states without spaces around them, as `read` removes them from values. If states would be equal, keep them."""
     labels = [state.strip() for state in states]
     return labels if len(set(labels)) == len(labels) else states
@@ -241,7 +241,7 @@ def _translation(
     own: Sequence[str], given: Sequence[str], name: str, unseen: Unseen, optional: bool
 ) -> np.ndarray[Any, np.dtype[np.int32]]:
     """Return the code of each given state among the own states of a variable; -1 for unknown values."""
-    place = {state: code for code, state in enumerate(_stripped(own))} | {state: code for code, state in enumerate(own)}
+    place = {state: code for code, state in enumerate(_strip_spaces(own))} | {state: code for code, state in enumerate(own)}
     spelling = {state: code for code, state in enumerate(spell_booleans(own))}
     codes, strange = [], []
     for state, spelt in zip(given, spell_booleans(given), strict=True):

@@ -317,7 +317,8 @@ class DivisionTable:
             edges = [found.shape[1] for found in result.found]
             smallest = result.detectable(tests)
             accepted = [
-                prediction.accepted(LEVEL / tests, most) for prediction, most in zip(result.predictions, edges, strict=False)
+                prediction.accepted_range(LEVEL / tests, most)
+                for prediction, most in zip(result.predictions, edges, strict=False)
             ]
             rows.append(
                 (

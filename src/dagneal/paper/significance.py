@@ -142,7 +142,7 @@ class Prediction:
         distance = max(abs(published - self.mean) - 0.5, 0.0) / sqrt(self.variance)
         return outside_t(distance, self.degrees)
 
-    def accepted(self, level: float, most: int) -> tuple[int, int]:
+    def accepted_range(self, level: float, most: int) -> tuple[int, int]:
         """Return the smallest and the largest number of distinct edges that do not count as a difference.
 
         Args:
@@ -162,7 +162,7 @@ def predict_distinct(found: NDArray[np.bool_], size: int) -> Prediction:
         size: number of new runs.
 
     >>> certain = predict_distinct(np.ones((30, 3), dtype=bool), 5)
-    >>> certain.p_value(3), certain.accepted(0.01, 3)
+    >>> certain.p_value(3), certain.accepted_range(0.01, 3)
     (1.0, (2, 3))
     """
     counts, runs = distinct_counts(found, size), len(found)

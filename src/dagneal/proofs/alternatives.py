@@ -245,7 +245,7 @@ def _only(dag: nx.DiGraph, scorer: Scorer, factor: float) -> NearOptimal:
     """Return the result if there is no time for a search: the class of a network that is not proved optimal."""
     score = scorer.score(dag)
     classes = (NearOptimalClass(dag, score, equivalence_class(dag, scorer.knowledge)),)
-    adjacencies, compelled = _shared(classes)
+    adjacencies, compelled = _shared_edges(classes)
     return NearOptimal(factor, score, classes, "time", False, 1.0, tuple(adjacencies), tuple(compelled), False)
 
 
@@ -320,7 +320,7 @@ class _Search:
                 place = ((cost - self.best) // TOLERANCE, set(graph.edges) != start, sorted(dag.edges))
                 rated.append((place, NearOptimalClass(dag, self.families.score(cost), graph)))
         classes = tuple(each for _, each in sorted(rated, key=lambda item: item[0]))
-        adjacencies, compelled = _shared(classes)
+        adjacencies, compelled = _shared_edges(classes)
         by_all = proved and stopped is None
         if proved and stopped == "most":
             adjacencies, compelled, by_all = self._confirm(adjacencies, compelled, ceiling)
@@ -415,7 +415,7 @@ def _first_order(table: ScoreTable, initial: nx.DiGraph | None, run: Run) -> lis
     return [table.position[name] for name in topological_order(initial, table.names)]
 
 
-def _shared(classes: tuple[NearOptimalClass, ...]) -> tuple[list[Edge], list[Edge]]:
+def _shared_edges(classes: tuple[NearOptimalClass, ...]) -> tuple[list[Edge], list[Edge]]:
     """Return the adjacencies of all classes, as edges of the first one, and the edges that are compelled in all."""
     graphs = [each.cpdag for each in classes]
     adjacent = [

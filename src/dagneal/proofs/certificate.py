@@ -152,7 +152,7 @@ def read_proof(path: str | os.PathLike[str]) -> Proof:
             cuts=tuple(_cut(entry) for entry in plain["cuts"]),
             root=nodes[-1],
             criterion=_text(plain["criterion"]),
-            knowledge=_mapping(plain["knowledge"]),
+            knowledge=_check_mapping(plain["knowledge"]),
         )
     except KeyError as error:
         raise InputError(f"{path} is not a valid proof: it has no {error}") from error
@@ -228,7 +228,7 @@ def _text(value: Any) -> str:
     return value
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
+def _check_mapping(value: Any) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise ValueError(f"{value!r} is not an object")
     return value

@@ -108,7 +108,7 @@ class Child:
     @cached_property
     def rounding(self) -> Floats:
         """For each problem, the largest value that is only a rounding error."""
-        return _rounding(self.costs)
+        return _rounding_error(self.costs)
 
     @cached_property
     def lowest(self) -> Floats:
@@ -205,7 +205,7 @@ def _prune(parents: Ints, sets: Family, costs: Floats) -> Child:
     index = find_masks(sets.masks, masks)
     costs = costs[:, index]
     weights = _fit_weights(remaining, costs, needed[None, index])
-    weights[np.abs(weights) <= _rounding(costs)[:, None]] = 0.0
+    weights[np.abs(weights) <= _rounding_error(costs)[:, None]] = 0.0
     return Child(parents[kept], remaining, costs, weights)
 
 
@@ -218,7 +218,7 @@ def needed_sets(subproblems: Subproblems) -> NDArray[np.bool_]:
     return np.concatenate([undominated_sets(sets, costs) for _, sets, costs in _costs(subproblems)], axis=1)
 
 
-def _rounding(costs: Floats) -> Floats:
+def _rounding_error(costs: Floats) -> Floats:
     """Return, for each problem, the largest value that is only a rounding error."""
     largest: Floats = np.where(np.isfinite(costs), np.abs(costs), 0.0).max(axis=1)
     return ROUNDING * largest

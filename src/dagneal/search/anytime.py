@@ -456,7 +456,7 @@ class AnytimeSearch:
 
     def _expand_sets(self, children: Ints, rows: Members, options: Options, name: str, swaps: bool) -> bool:
         """Score all single changes of parent sets that were not tried. Return whether there are any."""
-        new = self._untried(name, children, rows)
+        new = self._untried_pairs(name, children, rows)
         step = max(1, _ROWS // max(1, int(np.diff(options.first).max()) * (rows.shape[1] + 1)))
         for begin in range(0, len(new), step):
             some = new[begin : begin + step]
@@ -510,7 +510,7 @@ class AnytimeSearch:
         self.scorer.limit_counts(MAX_COUNTED)
         required, limits, rule = self._rules
         options = options & ~required.T
-        children = self._untried("beams", np.arange(len(options)), np.packbits(options, axis=1).astype(np.int32))
+        children = self._untried_pairs("beams", np.arange(len(options)), np.packbits(options, axis=1).astype(np.int32))
         children = children[options[children].any(axis=1)]
 
         def work(child: int) -> tuple[Members, Floats]:
@@ -525,7 +525,7 @@ class AnytimeSearch:
             rows = stack_rows([rows for rows, _ in results])
             self._score(np.repeat(children, [len(rows) for rows, _ in results]), trim_rows(rows))
 
-    def _untried(self, name: str, children: Ints, rows: Members) -> Ints:
+    def _untried_pairs(self, name: str, children: Ints, rows: Members) -> Ints:
         """Return the indices of the pairs (child, parent set) that no earlier call with this name had."""
         seen = self._tried.setdefault(name, set())
         keys = [child.tobytes() + row[row >= 0].tobytes() for child, row in zip(children, rows, strict=True)]
@@ -572,7 +572,7 @@ class AnytimeSearch:
         children = np.concatenate([child, parent])
         sizes = (rows >= 0).sum(axis=1)
         fits = np.flatnonzero((sizes <= self._rules.limits[children]) & (sizes <= MAX_EXCHANGE))
-        fits = fits[self._untried("exchanges", children[fits], rows[fits])]
+        fits = fits[self._untried_pairs("exchanges", children[fits], rows[fits])]
         children, rows = children[fits], trim_rows(rows[fits])
         scores = self._score(children, rows)
         no_options = Options.of(np.zeros_like(self._allowed))
@@ -599,7 +599,7 @@ class AnytimeSearch:
         fits = np.flatnonzero((rows >= 0).sum(axis=1) <= self._rules.limits[children])
         # The other variable of the edge is part of the key: it determines the possible parents.
         keys = np.concatenate([rows, others[:, None].astype(np.int32)], axis=1)
-        fits = fits[self._untried(f"reversals, {ordered}", children[fits], keys[fits])]
+        fits = fits[self._untried_pairs(f"reversals, {ordered}", children[fits], keys[fits])]
         if len(fits):
             options = Options.of((self._close | markov_blankets(parents)) & self._allowed)
             self._add_greedily(children[fits], rows[fits], others[fits], options, ordered)

@@ -88,7 +88,7 @@ class SimulatedAnnealing(dimod.Sampler, dimod.Initialized):  # type: ignore[misc
             initial = self._initial(bqm, labels, num_reads, initial_states, seed)
             num_reads = len(initial)
         reads = whole_number("num_reads", 1 if num_reads is None else num_reads, least=1)
-        models = _ising(bqm, labels)
+        models = _ising_models(bqm, labels)
         betas = schedule.betas(models)
         spins = models.anneal(betas, np.array([seed], dtype=np.uint64), reads, initial)[0]
         values = spins if bqm.vartype is dimod.SPIN else (spins + 1) // 2
@@ -197,7 +197,7 @@ def check_seed(seed: Any) -> int:
     return int(seed)
 
 
-def _ising(bqm: dimod.BinaryQuadraticModel, labels: list[Any]) -> IsingModels:
+def _ising_models(bqm: dimod.BinaryQuadraticModel, labels: list[Any]) -> IsingModels:
     """Return the Ising form of a binary quadratic model, with spins in the order of `labels`."""
     fields, (rows, columns, couplings), _ = bqm.spin.to_numpy_vectors(variable_order=labels)
     if not (np.isfinite(fields).all() and np.isfinite(couplings).all()):

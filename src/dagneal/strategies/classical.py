@@ -82,7 +82,7 @@ class Exact:
                 table = complete_table(source, limit)
             if search.stopped:
                 seconds["score"] = perf_counter() - begun
-                return _unproved(search, limit, seconds)
+                return _unproved_solution(search, limit, seconds)
         else:
             table = source
         seconds["score"] = perf_counter() - begun
@@ -180,7 +180,7 @@ def solve_table(
     return add_proof(solution, attempt_proof(table, solution.dag, proof, run, scorer))
 
 
-def _unproved(search: AnytimeSearch, limit: int, seconds: dict[str, float]) -> Solution:
+def _unproved_solution(search: AnytimeSearch, limit: int, seconds: dict[str, float]) -> Solution:
     """Return the network of a search as the solution of an exact search that was stopped before it had a bound."""
     return Solution(
         dag=search.dag,

@@ -109,12 +109,12 @@ def first_groups(measured: list[Measured], others: list[Ints]) -> list[Ints]:
     """
     numbers = []
     for column in measured:
-        grid = _make_grid(deciding(column.values), column.values, MOST_STATES)
+        grid = _make_grid(deciding_values(column.values), column.values, MOST_STATES)
         numbers.append(_apply(grid, _equal_segments(grid, _START)))
-    return [*numbers, *(_merge_groups(deciding(codes)) for codes in others)]
+    return [*numbers, *(_merge_groups(deciding_values(codes)) for codes in others)]
 
 
-def deciding(values: NDArray[Any]) -> NDArray[Any]:
+def deciding_values(values: NDArray[Any]) -> NDArray[Any]:
     """Return the values of the deciding rows.
 
     Args:

@@ -227,7 +227,7 @@ def _find_layout(path: Path) -> _Layout | None:
         f"{plural(skip, 'line')} above the table left out": skip > 0,
         "quotes or empty names removed from the header": first != [name.strip() for name in rows[skip]],
         "separators at the ends of lines removed": ends_empty,
-        "values separated at spaces": separator == _BLANKS and not _quoted(lines[0]),
+        "values separated at spaces": separator == _BLANKS and not _has_quoted_names(lines[0]),
         "columns named X1, X2 and so on, because there is no header": not has_header,
         f"columns of the same name numbered, such as {_first_repeated(filled)!r}": len(set(filled)) < len(filled),
     }
@@ -253,7 +253,7 @@ def _first_repeated(names: Sequence[str]) -> str:
     return Counter(names).most_common(1)[0][0] if names else ""
 
 
-def _quoted(line: str) -> bool:
+def _has_quoted_names(line: str) -> bool:
     """Return whether a header consists of quoted names, as R writes it; such a file can be read in place."""
     return not re.sub(r'"[^"]*"', "", line).strip()
 

@@ -126,7 +126,7 @@ def prepare(
     """
     if isinstance(source, np.ndarray):
         data = read(source, columns=columns, drop=drop, states=states, weights=weights, rare=rare, merge=merge)
-        return _unchanged(data, ())
+        return _keep_all(data, ())
     treatment = "state" if missing == "em" else missing  # with "em", the state stands for an unknown value
     options = _Request(columns, drop, keep, parse_bins(bins), states, weights, treatment, rare, merge)
     options.check()
@@ -275,13 +275,13 @@ class _Request:
         """Return the options with the new names of unnamed columns in place of the empty name."""
         unnamed = [name for at, name in enumerate(names, start=1) if name.startswith(UNNAMED.format(at))]
 
-        def renamed(given: Sequence[str]) -> list[str]:
+        def rename(given: Sequence[str]) -> list[str]:
             return [new for name in given for new in ([name] if name or not unnamed else unnamed)]
 
-        columns = None if self.columns is None else renamed(self.columns)
-        return replace(self, columns=columns, drop=renamed(self.drop), keep=renamed(self.keep))
+        columns = None if self.columns is None else rename(self.columns)
+        return replace(self, columns=columns, drop=rename(self.drop), keep=rename(self.keep))
 
-    def reading(self) -> dict[str, Any]:
+    def read_options(self) -> dict[str, Any]:
         """Return the options of `read` for a table that needs no preparation."""
         missing = "refuse" if self.missing == "auto" else self.missing
         return {
@@ -363,10 +363,10 @@ class _Preparer:
     def _decide(self, profiles: Sequence[Profile]) -> list[ColumnRecipe]:
         """Return the recipe of each column, and note warnings."""
         options = self.options
-        bins = {**options.bins, **_implied(self.declared)}
+        bins = {**options.bins, **_implied_bins(self.declared)}
         wishes = replace(self._wishes(bins), declared=set(self.declared) - set(bins))
         entries = decide(profiles, wishes)
-        for second_choice in (_times, _constant, _numbered):
+        for second_choice in (_times, _constant, _row_number_columns):
             if len(Recipe(tuple(entries)).variables) < 2 and (names := second_choice(entries)):
                 wishes = replace(wishes, named={*wishes.named, *names})
                 entries = decide(profiles, wishes)
@@ -412,14 +412,14 @@ class _Preparer:
     def _read_unchanged(self, source: Any, recipe: Recipe) -> Prepared | None:
         """Read a table that needs no preparation. Return None if it can only be read in another way."""
         try:
-            data = read(source, **self.options.reading())
+            data = read(source, **self.options.read_options())
         except InputError:
             return None
         states = dict(zip(data.names, data.states, strict=True))
         if set(states) != {each.column for each in recipe.columns}:
             return None
         recipe = Recipe(tuple(replace(each, states=states[each.column]) for each in recipe.columns))
-        return _unchanged(data, recipe.columns)
+        return _keep_all(data, recipe.columns)
 
     def _refuse_missing(self, recipe: Recipe, profiles: Sequence[Profile]) -> None:
         """Raise an error if a used column has missing values."""
@@ -463,7 +463,7 @@ class _Preparer:
         return Prepared(data, preparation)
 
 
-def _numbered(entries: Sequence[ColumnRecipe]) -> list[str]:
+def _row_number_columns(entries: Sequence[ColumnRecipe]) -> list[str]:
     """Return the columns that were left out as row numbers. Without other variables, they show a trend over the rows."""
     return [each.column for each in entries if each.why == ROW_NUMBERS]
 
@@ -495,7 +495,7 @@ def _weights_entry(name: str, was: str, why: str, change: str) -> ColumnRecipe:
     return ColumnRecipe(name, "", "weights", was=was, became="row counts", why=why, change=change)
 
 
-def _implied(declared: Mapping[str, Sequence[str]]) -> dict[str, Bins]:
+def _implied_bins(declared: Mapping[str, Sequence[str]]) -> dict[str, Bins]:
     """Return the binning methods of columns whose declared states are intervals."""
     bins = {name: Bins.from_states(labels) for name, labels in declared.items()}
     return {name: method for name, method in bins.items() if method is not None}
@@ -667,7 +667,7 @@ def _unseen_cautions(
     return cautions
 
 
-def _unchanged(data: Dataset, entries: Sequence[ColumnRecipe]) -> Prepared:
+def _keep_all(data: Dataset, entries: Sequence[ColumnRecipe]) -> Prepared:
     """Return data that were read without any change."""
     if not entries:
         entries = [

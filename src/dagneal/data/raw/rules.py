@@ -15,7 +15,7 @@ from dagneal.data.columns import sort_states
 from dagneal.data.dataset import BOOLEANS, MISSING_STATE, OTHER_STATE
 from dagneal.data.discretize import EVERY, Bins, format_cuts, state_names
 from dagneal.data.raw.code_numbers import MOST_CODES, ROWS_PER_CODE, ignores_order, is_code_name, is_count
-from dagneal.data.raw.cutting import Measured, choose_cuts, deciding, first_groups
+from dagneal.data.raw.cutting import Measured, choose_cuts, deciding_values, first_groups
 from dagneal.data.raw.notation import TIMES, WEEKDAYS
 from dagneal.data.raw.profile import FEW, Profile, part_values
 from dagneal.data.raw.same_order import find_same_order
@@ -163,7 +163,7 @@ def _recognise_codes(plans: list[Decision], wishes: Wishes) -> None:
     )
     for at in candidates:
         profile = plans[at].profile
-        numbers, values = profile.distinct[0], deciding(profile.values)
+        numbers, values = profile.distinct[0], deciding_values(profile.values)
         why = "its name suggests codes" if is_code_name(profile.name) else ""
         dense = 2 * len(numbers) > numbers[-1] - numbers[0]  # heaped numbers, such as multiples of 5, are measurements
         if not why and dense and not is_count(profile.distinct[1]):
@@ -364,7 +364,7 @@ def _rare_limit(rows: int, share: float) -> float:
 
 def _text_plan(profile: Profile, base: ColumnRecipe, wishes: Wishes) -> Decision:
     """Return the decision about a column of categories: it stays as it is, its rare states are merged, or it is left out."""
-    labels, codes = _spelled(profile)
+    labels, codes = _spell(profile)
     counts = np.bincount(codes[codes >= 0], minlength=len(labels))
     plan = Decision(replace(base, became="used as it is", why="few states"), profile, codes)
     if profile.categories or (len(labels) <= PLAIN_STATES and not wishes.rare):
@@ -399,7 +399,7 @@ def _text_plan(profile: Profile, base: ColumnRecipe, wishes: Wishes) -> Decision
     return Decision(entry, profile, np.where(codes >= 0, place[codes], -1))
 
 
-def _spelled(profile: Profile) -> tuple[list[str], Ints]:
+def _spell(profile: Profile) -> tuple[list[str], Ints]:
     """Return the labels and codes of a column of texts, sorted as `read` sorts them. Booleans have one spelling."""
     if profile.boolean:
         labels = sorted({BOOLEANS[text.lower()] for text in profile.texts})
@@ -410,7 +410,7 @@ def _spelled(profile: Profile) -> tuple[list[str], Ints]:
 
 def _state_codes(profile: Profile) -> Ints:
     """Return small numbers for the values of a column."""
-    return _spelled(profile)[1]
+    return _spell(profile)[1]
 
 
 def _number_plan(profile: Profile, base: ColumnRecipe, wishes: Wishes) -> Decision:
