@@ -252,11 +252,11 @@ def search_lines(search: SearchSummary, optimal: bool, translate: Callable[[str]
 
     Args:
         search: summary of the search.
-        optimal: whether the network is proved optimal. Then local optimality needs no line.
+        optimal: whether the network is proved optimal. Then neither the stop nor local optimality needs a line.
         translate: function that rewrites texts with names of Python arguments.
     """
     lines = []
-    if search.stopped:
+    if search.stopped and not optimal:
         reason = "Ctrl-C" if search.stopped == "interrupt" else "the time limit"
         finished = search.locally_optimal  # the last stage of a search
         stopped = f"{reason} stopped the proof" if finished else f"search stopped by {reason}"
