@@ -309,3 +309,10 @@ def test_labels_say_what_is_strong_and_what_is_doubtful():
     assert labels(1.0, 1.0)[:3] == ["Learned", "Strong", "Doubtful"]
     assert labels(50.0, 0.5)[:3] == ["Learned", "Doubtful", "Doubtful"]
     assert "Proved" in labels(50.0, 1.0)
+
+
+def test_no_line_of_the_page_ends_inside_an_option(learned):
+    text = page(learned, command="dagneal learn x.csv")
+    assert '<span class="option">--bootstrap</span> 200' in text
+    hostile = page(dn.Learned(nx.DiGraph([("x --<b>", "y")]), -1.0, 1, "exact", True, score_name="x"), command="x")
+    assert "--<b>" not in hostile
