@@ -1,7 +1,7 @@
-"""Take the screenshots of the HTML page in docs/guides with Chromium.
+"""Take the screenshots of the HTML page in docs with Chromium.
 
-    python docs/screenshots.py                  # the pictures of the guide
-    python docs/screenshots.py all FOLDER       # also 5 to 76 variables, light and dark, on a desktop and on a phone
+    python docs/screenshots.py           # the pictures in docs/guides
+    python docs/screenshots.py all       # also docs/results/gallery: 5 to 76 variables, light and dark, desktop and phone
 
 The networks with 20, 37 and 76 variables come from the bnlearn repository; see benchmarks/networks.py.
 """
@@ -23,9 +23,15 @@ from dagneal.confidence.bootstrap import bootstrap
 from networks import fetch_networks
 
 GUIDES = Path(__file__).parent / "guides"
-GALLERY = {"lung-cancer": 1_000, "child": 2_000, "alarm": 5_000, "win95pts": 5_000}  # rows of each network
-SIZES = {"desktop": (1400, 1000), "phone": (390, 844)}
-SAMPLES = 50
+PICTURES = Path(__file__).parent / "results" / "gallery"
+GALLERY = {  # rows, bootstrap samples and score of each network
+    "lung-cancer": (1_000, 50, None),
+    "child": (2_000, 50, None),
+    "alarm": (5_000, 50, None),
+    "win95pts": (5_000, 10, "bic"),
+}
+SIZES = {"desktop": (1280, 1300), "phone": (390, 844)}
+QUALITY = 70  # of a WebP picture, in percent
 
 
 def open_browser(folder: Path) -> Any:
@@ -40,10 +46,10 @@ def open_browser(folder: Path) -> Any:
     return webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
 
 
-def learn(network: dn.BayesianNetwork, rows: int) -> Any:
+def learn(network: dn.BayesianNetwork, rows: int, samples: int = 50, score: str | None = None) -> Any:
     data = network.sample(rows, 7)
-    measured = bootstrap(data, SAMPLES)
-    return dn.learn(data, time_limit=60).with_confidence(dn.Confidence(bootstrap=measured))
+    measured = bootstrap(data, samples, score=score)
+    return dn.learn(data, score=score, time_limit=60).with_confidence(dn.Confidence(bootstrap=measured))
 
 
 def take(window: Any, page: Path, picture: Path, size: tuple[int, int], scheme: str = "light", question: str = "") -> None:
@@ -59,8 +65,19 @@ def take(window: Any, page: Path, picture: Path, size: tuple[int, int], scheme: 
         window.execute_script("document.querySelector('.explorer').scrollIntoView()")
     time.sleep(1.5)  # the answer, and the drawing of it
     picture.parent.mkdir(parents=True, exist_ok=True)
-    picture.write_bytes(base64.b64decode(window.execute_cdp_cmd("Page.captureScreenshot", {"format": "png"})["data"]))
+    kind = {"format": "webp", "quality": QUALITY} if picture.suffix == ".webp" else {"format": "png"}
+    picture.write_bytes(base64.b64decode(window.execute_cdp_cmd("Page.captureScreenshot", kind)["data"]))
     print(picture)
+
+
+def take_gallery(window: Any, folder: Path, name: str, result: Any) -> None:
+    """Take the pictures of a network in the gallery. `folder` is for the page."""
+    page = folder / f"{name}.html"
+    result.save(page, title=f"{name}.csv")
+    for device, size in SIZES.items():
+        for scheme in ("light", "dark"):
+            picture = PICTURES / f"{len(result.dag)}-{device}-{scheme}.webp"
+            take(window, page, picture, size, scheme, ask_about(result))
 
 
 def ask_about(result: Any) -> str:
@@ -85,13 +102,8 @@ def main(words: list[str]) -> None:
             if words[:1] != ["all"]:
                 return
             known = {"lung-cancer": first} | fetch_networks([name for name in GALLERY if name != "lung-cancer"])
-            for name, rows in GALLERY.items():
-                result = learn(known[name], rows)
-                result.save(folder / f"{name}.html", title=f"{name}.csv")
-                for device, size in SIZES.items():
-                    for scheme in ("light", "dark"):
-                        picture = Path(words[1]) / f"{len(result.dag)}-{device}-{scheme}.png"
-                        take(window, folder / f"{name}.html", picture, size, scheme, ask_about(result))
+            for name, (rows, samples, score) in GALLERY.items():
+                take_gallery(window, folder, name, learn(known[name], rows, samples, score))
         finally:
             window.quit()
 

@@ -10,7 +10,8 @@ import pytest
 import dagneal as dn
 from dagneal.cli import main
 from dagneal.confidence.bootstrap import Bootstrap
-from dagneal.report.overview import overview
+from dagneal.confidence.measures import Strength
+from dagneal.report.overview import overview, overview_parts
 from dagneal.report.page import page
 from dagneal.report.summary import summary_lines
 from dagneal.report.terminal import draw_text
@@ -250,7 +251,7 @@ def test_the_paragraph_is_at_the_top_of_all_outputs(tmp_path, monkeypatch, capsy
     assert lines[4].startswith("The network has ")
     result = dn.load_result("x.json")
     assert overview(result, command_line=True)[0] in " ".join(lines)
-    assert f'<p class="overview">{overview(result)[0]}' in (tmp_path / "x.html").read_text()
+    assert f"<dt>Learned</dt><dd>{overview(result)[0]}" in (tmp_path / "x.html").read_text()
     assert main(["confidence", "x.json", "x.csv"]) == 0
     assert capsys.readouterr().out.startswith("The network has ")
 
@@ -295,3 +296,23 @@ def test_the_terminal_drawing_distinguishes_directions():
     dag = nx.DiGraph([("a", "b")])
     heads = {word: draw_text(dag, directions={("a", "b"): word})[-2].strip() for word in dn.Direction}
     assert list(heads.values()) == ["V", "V", "v", "|"]
+
+
+def test_labels_say_what_is_strong_and_what_is_doubtful():
+    def labels(weakest_drop, frequency):
+        strengths = [Strength("a", "b", 90.0, 1.0, False), Strength("b", "c", weakest_drop, 1.0, False)]
+        result = dn.Learned(nx.DiGraph([("a", "b"), ("b", "c")]), -1.0, 2, "exact", True, score_name="BDeu(1)")
+        confidence = dn.Confidence(strengths, bootstrap=frequencies(result, frequency))
+        return [label for label, _ in overview_parts(result.with_confidence(confidence))]
+
+    assert labels(50.0, 1.0)[:3] == ["Learned", "Strong", "Strong"]
+    assert labels(1.0, 1.0)[:3] == ["Learned", "Strong", "Doubtful"]
+    assert labels(50.0, 0.5)[:3] == ["Learned", "Doubtful", "Doubtful"]
+    assert "Proved" in labels(50.0, 1.0)
+
+
+def test_no_line_of_the_page_ends_inside_an_option(learned):
+    text = page(learned, command="dagneal learn x.csv")
+    assert '<span class="option">--bootstrap</span> 200' in text
+    hostile = page(dn.Learned(nx.DiGraph([("x --<b>", "y")]), -1.0, 1, "exact", True, score_name="x"), command="x")
+    assert "--<b>" not in hostile

@@ -173,6 +173,9 @@ def test_evidence_updates_the_answers(shown):
     assert numbers(text_of(window, "probability"))[0] == pytest.approx(
         dn.inference.evidence_probability(network, given), rel=1e-3
     )
+    sizes = window.execute_script("""return [...document.querySelectorAll('.node .evidence')].map(
+        (text) => [text, text.previousSibling].map((element) => element.getBBox().width))""")
+    assert [text < badge < text + 20 for text, badge in sizes] == [True, True]
     before = window.execute_script("return [...document.querySelectorAll('.before')].map((e) => e.style.left)")
     assert [numbers(text)[0] / 100 for text in before] == pytest.approx(dn.query(network, "Cancer").probabilities, abs=1e-6)
     assert "Cancer" in text_of(window, "changed")

@@ -10,7 +10,7 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
-from math import ceil, log
+from math import ceil, inf, log
 
 from dagneal.base.defaults import BAYES_FACTOR, BOOTSTRAP_SAMPLES, FEW_ROWS
 from dagneal.base.text import fit_text, plural
@@ -20,8 +20,13 @@ from dagneal.confidence.judgement import judge_near_miss
 from dagneal.confidence.parameter_counts import ROWS_PER_PARAMETER
 from dagneal.data.inspection import DUPLICATES
 from dagneal.graphs.directions import Direction
+from dagneal.report.edges import FREQUENT
 
 SAME_SCORE = 1e-5  # smaller differences of scores are not reported
+
+# Labels of the sentences
+LEARNED, STRONG, DOUBTFUL, DIRECTIONS, PROVED, NEXT = "Learned", "Strong", "Doubtful", "Directions", "Proved", "Next"
+
 _LONGEST = 40  # longest name, in columns
 _STEPS = 2  # most suggestions
 _FEW_SAMPLES = 50  # with fewer bootstrap samples, frequencies are rough
@@ -52,23 +57,39 @@ def overview(solution: AnnotatedSolution, command_line: bool = False, arrow: str
     Next: learn from the data instead of scores, to measure each link.
     """
 
+    return [text for _, text in overview_parts(solution, command_line, arrow)]
+
+
+def overview_parts(
+    solution: AnnotatedSolution, command_line: bool = False, arrow: str = "->", line: str = "--"
+) -> list[tuple[str, str]]:
+    """Return the sentences of the overview, each with a label: what it is about.
+
+    Args:
+        solution: learned network with its measures.
+        command_line: True to suggest options of the command line, False to suggest Python code.
+        arrow: text between the names of an edge with a direction.
+        line: text between the names of an edge of undetermined direction.
+    """
+
     def link(parent: str, child: str, direction: Direction | None) -> str:
-        middle = "--" if direction is Direction.UNDETERMINED else arrow
+        middle = line if direction is Direction.UNDETERMINED else arrow
         return f"{fit_text(parent, _LONGEST)} {middle} {fit_text(child, _LONGEST)}"
 
     if not solution.is_dag:
         has_cycle = solution.division is not None and not solution.division.acyclic
         cause = "a cycle" if has_cycle else "a cycle or too many parents"
-        return [f"The graph is not a network: it has {cause}, so it has no score.", *_next_steps(solution, command_line)]
-    sentences = [
-        _subject(solution),
+        problem = f"The graph is not a network: it has {cause}, so it has no score."
+        return [(LEARNED, problem), *((NEXT, text) for text in _next_steps(solution, command_line))]
+    parts = [
+        (LEARNED, _subject(solution)),
         *_links(solution, link),
-        *_directions(solution),
-        _proof(solution),
-        *_near_misses(solution, link),
-        *_next_steps(solution, command_line),
+        *((DIRECTIONS, text) for text in _directions(solution)),
+        (PROVED, _proof(solution)),
+        *((DOUBTFUL, text) for text in _near_misses(solution, link)),
+        *((NEXT, text) for text in _next_steps(solution, command_line)),
     ]
-    return [sentence[0].upper() + sentence[1:] for sentence in sentences]
+    return [(label, text[0].upper() + text[1:]) for label, text in parts]
 
 
 def explain_no_edges(solution: AnnotatedSolution) -> str:
@@ -149,8 +170,8 @@ def _subject(solution: AnnotatedSolution) -> str:
     return f"the network has {what}, {source}{more}."
 
 
-def _links(solution: AnnotatedSolution, link: Callable[[str, str, Direction | None], str]) -> list[str]:
-    """Return a sentence about the strongest and the weakest link, as far as the measures are known."""
+def _links(solution: AnnotatedSolution, link: Callable[[str, str, Direction | None], str]) -> list[tuple[str, str]]:
+    """Return labelled sentences about the strongest and the weakest link, as far as the measures are known."""
     bootstrap = (solution.confidence or Confidence()).bootstrap
     drops = {(each.parent, each.child): each.drop_if_removed for each in solution.known_strengths or ()}
     edges = [edge for edge in solution.edges if edge in drops or (bootstrap is not None and not drops)]
@@ -172,11 +193,22 @@ def _links(solution: AnnotatedSolution, link: Callable[[str, str, Direction | No
             parts.append(f"{frequency(edge):.0%} of the bootstrap samples have it")
         return f"{link(*edge, solution.directions.get(edge))} ({'; '.join(parts)})"
 
+    def judge(edge: tuple[str, str]) -> str:
+        return _judge_link(drops.get(edge, inf), frequency(edge))
+
     if len(edges) == 1:
-        return [f"its only link is {describe(edges[0])}."]
+        return [(judge(edges[0]), f"its only link is {describe(edges[0])}.")]
     strongest = max(edges, key=lambda edge: (drops.get(edge, 0.0), frequency(edge)))
     weakest = min((edge for edge in edges if edge != strongest), key=lambda edge: (frequency(edge), drops.get(edge, 0.0)))
-    return [f"the strongest link is {describe(strongest)}.", f"the weakest link is {describe(weakest)}."]
+    return [
+        (judge(strongest), f"the strongest link is {describe(strongest)}."),
+        (judge(weakest), f"the weakest link is {describe(weakest)}."),
+    ]
+
+
+def _judge_link(drop: float, frequency: float) -> str:
+    """Return the label of a link: doubtful if the evidence for it is weak or the bootstrap often lacks it."""
+    return DOUBTFUL if drop < log(BAYES_FACTOR) or frequency < FREQUENT else STRONG
 
 
 def _directions(solution: AnnotatedSolution) -> list[str]:

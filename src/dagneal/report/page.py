@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import asdict
 from html import escape
 from typing import Any
@@ -26,7 +27,7 @@ from dagneal.report.controls import question_panel, toolbar
 from dagneal.report.drawing import NEARBY, WIDEST, Box, Picture, edge_paths, energies_svg, lay_out, network_svg, screen_style
 from dagneal.report.edges import ABSENT, FIXED, FREQUENT, KINDS, LIGHT, NEAR_MISS, WIDTH_STEPS, describe_edges
 from dagneal.report.explanations import explain_score
-from dagneal.report.overview import explain_no_edges, overview
+from dagneal.report.overview import NEXT, explain_no_edges, overview_parts
 from dagneal.report.preparation import preparation_html
 from dagneal.report.question_data import question_data
 from dagneal.report.scripts import notebook_style, page_script, page_style, security_policy, worker_script
@@ -101,10 +102,8 @@ def page(
     terms = [*(explain_edge_table(edges) if edges else []), *explain_score(solution)]
     parts = [
         f"<h1>{escape(heading)}</h1>",
-        f'<p class="overview">{escape(" ".join(overview(solution, bool(command), "→")))}</p>',
+        _summary(solution, truth, bool(command)),
         *_warnings(solution),
-        f"<p>{escape(_score_text(solution))}</p>",
-        *([] if truth is None else [f"<p>{escape(_comparison_text(solution.dag, truth))}</p>"]),
         *preparation_html(solution.data or solution.stored_data),
         *_neighbourhood(picture),
         _drawing(network_svg(picture, drawn), truth is not None, drawn, near_misses),
@@ -193,6 +192,30 @@ def _neighbourhood(picture: Picture) -> list[str]:
     return [f'<p id="nearby">{escape(text)}</p>']
 
 
+def _summary(solution: AnnotatedSolution, truth: nx.DiGraph | None, command_line: bool) -> str:
+    """Return the summary as HTML: labels such as "Strong" and "Doubtful", each with its sentences."""
+    rows: dict[str, list[str]] = {}
+    for label, sentence in overview_parts(solution, command_line, "→", "\N{EN DASH}"):
+        text = sentence.removeprefix(f"{label}: ")
+        rows.setdefault(label, []).append(text[0].upper() + text[1:])
+    last = rows.pop(NEXT, [])
+    rows["Score"] = [_score_text(solution)]
+    if truth is not None:
+        rows["Compared"] = [_comparison_text(solution.dag, truth)]
+    if last:
+        rows[NEXT] = last
+    entries = (
+        f'<div class="{label.lower()}"><dt>{label}</dt><dd>{_keep_options(escape(" ".join(texts)))}</dd></div>'
+        for label, texts in rows.items()
+    )
+    return f'<dl class="overview">{"".join(entries)}</dl>'
+
+
+def _keep_options(text: str) -> str:
+    """Mark the options of the command line in HTML, so that no line ends inside of them."""
+    return re.sub(r"(?<= )--[a-z-]{1,20}", r'<span class="option">\g<0></span>', text)
+
+
 def _warnings(solution: AnnotatedSolution) -> list[str]:
     """Return the box with the warnings, if there are any."""
     if not solution.warnings:
@@ -218,7 +241,7 @@ def _comparison_text(dag: nx.DiGraph, truth: nx.DiGraph) -> str:
         pairs = plural(comparison.cpdag_shd, "pair")
         distance = f" The equivalence classes connect {pairs} of variables differently (CPDAG distance)."
     return (
-        f"Compared with the truth: {plural(comparison.true_positives, 'true positive')}, "
+        f"Against the truth: {plural(comparison.true_positives, 'true positive')}, "
         f"{plural(comparison.false_positives, 'false positive')}, {plural(comparison.missing, 'missing edge')}. "
         f"A reversed edge counts as a false positive and as a missing edge.{distance}"
     )

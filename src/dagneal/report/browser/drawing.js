@@ -217,13 +217,19 @@ function startDrawing(network) {
     g.classList.remove("observed", "fixed");
     if (text === null) return;
     g.classList.add(kind);
-    const label = document.createElementNS(SVG, "text");
-    label.setAttribute("class", "evidence");
-    label.setAttribute("text-anchor", "middle");
-    label.setAttribute("y", box.h / 2 + 13);
+    const shape = (tag, attributes) => {
+      const element = document.createElementNS(SVG, tag);
+      for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+      return element;
+    };
+    const badge = shape("g", {}), back = shape("rect", { class: "badge" });
+    const label = shape("text", { class: "evidence", "text-anchor": "middle", y: box.h / 2 + 10 });
     label.textContent = text.length > 24 ? `${text.slice(0, 23)}…` : text;
-    g.append(label);
-    marks.set(variable, label);
+    badge.append(back, label);
+    g.append(badge);
+    const width = (label.getComputedTextLength() || 7 * label.textContent.length) + 14; // a box that is not drawn has no length
+    for (const [name, value] of Object.entries({ x: -width / 2, y: box.h / 2 - 2, width, height: 17, rx: 8 })) back.setAttribute(name, value);
+    marks.set(variable, badge);
   };
 
   // Draw a variable that is not in the neighbourhood.
