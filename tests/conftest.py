@@ -21,8 +21,15 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def embeddings(tmp_path_factory):
-    """A folder that caches embeddings for the session, because they are slow to find."""
-    return tmp_path_factory.mktemp("embeddings")
+    """A folder that caches embeddings for the session, because they are slow to find.
+
+    Searches for subgraphs end early. Those that succeed take at most 1.5 s, and the others would take all their time.
+    """
+    from dagneal.qpu import tiling
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tiling, "_SUBGRAPH_SECONDS", 3)
+        yield tmp_path_factory.mktemp("embeddings")
 
 
 @pytest.fixture(scope="module")
